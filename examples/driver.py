@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""A driver for driver protocol v1 in Python 3, with the standard library alone.
+
+It is written to be read by whoever writes a driver. What the protocol asks for:
+
+* one JSON object a line, UTF-8, on stdin and stdout; nothing else ever goes to stdout;
+* every request is answered, in order: driver.hello, driver.prepare, then any number of driver.invoke;
+* an invocation sends observations whose sequence numbers rise, and exactly one driver.completed;
+* driver.cancel and the end of stdin make it stop.
+
+Run it under a host: sluice run --grant-all --input FILE --operation tokenise -- python3 driver.py
+"""
+
+import codecs
+import hashlib
+import json
+import os
+import platform
+import re
+import sys
+import threading
+import time
+import traceback
+
+MAX_FRAME = 1024 * 1024
+CHUNK = 64 * 1024
+WORDS_PER_OBSERVATION = 4
+# Four words of this length stay below MAX_FRAME, however they are escaped.
+MAX_WORD = 16 * 1024
+WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]+")
+
+VERSIONS = {"minimum": "1.0.0", "maximum": "1.0.0"}
+READ_INPUT = "read-input"
+# One code for each class of failure that this driver answers with.
+CODES = {
+    "invalid_request": -32600,
+    "driver_internal": -32603,
+    "invalid_state": -32001,
+    "permission_denied": -32002,
+    "capability_mismatch": -32004,
+    "unsupported_rpc_version": -32008,
+}
+
+
+class Refusal(Exception):
+    """Becomes an error response: a class of the protocol's taxonomy and a message."""
+
+    def __init__(self, error_class, message):
+        super().__init__(message)
+        self.error_class = error_class
+
+
+class Cancelled(Exception):
+    """The host does not want the invocation any more, or has gone."""
+
+
+# Frames ----------------------------------------------------------------------------------------
+
+
+def canonical(value):
+    """RFC 8785 for what this driver sends: ASCII names, and no number but whole ones below 2**53."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode("utf-8")
+
+
+def parse(line):
+    """Reads a frame; a member that comes twice, NaN or bad UTF-8 is refused, not guessed at."""
+
+    def unique(members):
+        if len(dict(members)) < len(members):
+            raise ValueError("a member comes twice")
+        return dict(members)
+
+    def no_constant(name):
+        raise ValueError(f"{name} is not JSON")
+
+    return json.loads(line.decode("utf-8"), object_pairs_hook=unique, parse_constant=no_constant)
+
+
+class Channel:
+    """Writes frames whole and in order, whichever thread sends them."""
+
+    def __init__(self, descriptor):
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+
+    def send(self, message):
+        # Written at once and by descriptor: no buffer that would have to be flushed before the exit,
+        # and none that fails at the exit when the host has gone.
+        rest = memoryview(canonical({"jsonrpc": "2.0", **message}) + b"\n")
+        with self._lock:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest):]
+
+
+# Invocations -----------------------------------------------------------------------------------
+
+
+class Invocation:
+    """One invocation: numbers its observations and keeps the running digest of them."""
+
+    def __init__(self, params, channel):
+        self.id = params["invocation_id"]
+        self.operation = params["operation"]
+        self.handle = params["ephemeral_exact_input_handle"]
+        self.cancelled = threading.Event()
+        self._ids = {"invocation_id": self.id, "attempt_id": params["attempt_id"]}
+        self._channel = channel
+        self._summary = hashlib.sha256()
+        self._sequence = 0
+
+    def observe(self, kind, payload):
+        # The one place that every operation passes again and again, so a cancel is heeded here. Writing
+        # blocks while the host does not read: that is the backpressure.
+        if self.cancelled.is_set():
+            raise Cancelled
+        self._sequence += 1
+        seen = {"kind": kind, "payload": payload, "sequence": self._sequence}
+        self._summary.update(canonical(seen) + b"\n")
+        params = {**self._ids, **seen, "monotonic_ns": time.monotonic_ns()}
+        self._channel.send({"method": "driver.observation", "params": params})
+
+    def complete(self, status):
+        params = {**self._ids, "status": status, "summary_digest": self._digest()}
+        if self._sequence > 0:
+            params["last_sequence"] = self._sequence
+        self._channel.send({"method": "driver.completed", "params": params})
+
+    def _digest(self):
+        """The rule of sluice.summary.v1: the observations' digest, then that of the streams, here none."""
+        text = f"{self._summary.hexdigest()}\n{hashlib.sha256().hexdigest()}\n"
+        return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def report(words, invocation):
+    words = [word for word in words if word]
+    if any(len(word) > MAX_WORD for word in words):
+        raise ValueError(f"a word is longer than {MAX_WORD} characters")
+    for start in range(0, len(words), WORDS_PER_OBSERVATION):
+        invocation.observe("words", words[start:start + WORDS_PER_OBSERVATION])
+    return len(words)
+
+
+def tokenise(invocation):
+    """Splits the input into words, a few an observation, and ends with its digest."""
+    if invocation.handle["kind"] != "pipe":
+        raise ValueError(f"input of kind {invocation.handle['kind']} cannot be opened here")
+    digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")("replace")
+    size, words, rest = 0, 0, ""
+    with open(invocation.handle["value"], "rb") as source:
+        while chunk := source.read(CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            # A chunk may end within a character, which the decoder keeps, or within a word, kept here.
+            *pieces, rest = WHITE_SPACE.split(rest + decoder.decode(chunk))
+            words += report(pieces, invocation)
+            if len(rest) > MAX_WORD:
+                raise ValueError(f"a word is longer than {MAX_WORD} characters")
+    words += report([rest + decoder.decode(b"", final=True)], invocation)
+    result = {"bytes": size, "words": words, "digest": f"sha256:{digest.hexdigest()}"}
+    invocation.observe("input.digest", result)
+
+
+def count(invocation):
+    """Counts until it is cancelled."""
+    n = 0
+    while True:
+        n += 1
+        invocation.observe("tick", {"n": n})
+        invocation.cancelled.wait(0.02)  # Unlike a sleep it ends with the cancel.
+
+
+def fail(invocation):
+    """Fails, so that a host can see what that looks like."""
+    invocation.observe("progress", {"step": "about to fail"})
+    raise RuntimeError("this operation always fails")
+
+
+OPERATIONS = {"tokenise": tokenise, "count": count, "fail": fail}
+NEEDS = {"tokenise": READ_INPUT}
+
+CAPABILITIES = {
+    "protocols": ["sluice.summary.v1"],
+    "operations": list(OPERATIONS),
+    "streaming": True,
+    "cancellation": True,
+    "retry_observed": False,
+    "concurrency": False,
+    "max_concurrency": 1,
+}
+
+
+# The session -----------------------------------------------------------------------------------
+
+
+def identity():
+    with open(__file__, "rb") as source:
+        digest = hashlib.sha256(source.read()).hexdigest()
+    return {
+        "name": "example-driver-python",
+        "version": "1.0.0",
+        "runtime_name": "python",
+        "runtime_version": platform.python_version(),
+        "os": sys.platform,
+        "architecture": platform.machine(),
+        "artifact_digest": f"sha256:{digest}",
+    }
+
+
+def number(version):
+    """1.0 and 1.0.0 are the same version, and 1.10 comes after 1.9."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9}){0,3}", version):
+        raise Refusal("unsupported_rpc_version", "the versions must be numbers with dots between them")
+    parts = [int(part) for part in version.split(".")]
+    return parts + [0] * (4 - len(parts))
+
+
+class Driver:
+    """Answers the host's requests; an invocation runs in a thread of its own, so that a cancel is read."""
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._state = "new"
+        self._permissions = []
+        self._active = None
+        self._thread = None
+        self._handlers = {
+            "driver.hello": self._hello,
+            "driver.prepare": self._prepare,
+            "driver.capabilities": self._capabilities,
+            "driver.invoke": self._invoke,
+            "driver.cancel": self._cancel,
+            "driver.reset": self._reset,
+            "driver.shutdown": self._shutdown,
+        }
+
+    def serve(self, source):
+        """Returns when the host has asked for the end, has closed stdin, or has gone."""
+        while self._state != "shutdown":
+            line = source.readline(MAX_FRAME + 1)
+            if not line.endswith(b"\n"):
+                if len(line) > MAX_FRAME:
+                    raise ValueError(f"a frame is longer than {MAX_FRAME} bytes")
+                break
+            self._answer(parse(line))
+
+    def stop(self):
+        """Cancels what is under way and gives it a moment."""
+        if self._active is not None:
+            self._active.cancelled.set()
+        if self._thread is not None:
+            self._thread.join(timeout=1)
+
+    def _answer(self, request):
+        response, then = {"id": request["id"]}, None
+        try:
+            if request["method"] not in self._handlers:
+                raise Refusal("invalid_request", f"{request['method']} is not a method of this protocol")
+            response["result"], then = self._handlers[request["method"]](request.get("params") or {})
+        except Refusal as refusal:
+            response["error"] = self._error(refusal.error_class, str(refusal))
+        except (KeyError, TypeError) as error:
+            response["error"] = self._error("invalid_request", f"params do not fit: {error}")
+        self._channel.send(response)
+        # Only now: the host must read that the invocation was accepted before it reads what it observed.
+        if then is not None:
+            then()
+
+    @staticmethod
+    def _error(error_class, message):
+        return {"code": CODES[error_class], "message": message[:1000], "data": {"class": error_class}}
+
+    def _expect(self, state):
+        if self._state != state:
+            raise Refusal("invalid_state", f"not allowed in state {self._state}")
+        if self._active is not None:
+            raise Refusal("invalid_state", "not allowed while an invocation is under way")
+
+    def _hello(self, params):
+        self._expect("new")
+        theirs = params["core_version_range"]
+        lowest = max(number(theirs["minimum"]), number(VERSIONS["minimum"]))
+        if lowest > min(number(theirs["maximum"]), number(VERSIONS["maximum"])):
+            raise Refusal("unsupported_rpc_version", "this driver speaks 1.0.0 only")
+        self._state = "hello"
+        return {
+            "driver_version_range": VERSIONS,
+            "identity": identity(),
+            "capabilities": CAPABILITIES,
+            "requested_permissions": [READ_INPUT],
+        }, None
+
+    def _prepare(self, params):
+        self._expect("hello")
+        # The plan's digest and the capability token come here too; a secret is kept nowhere.
+        self._permissions = [name for name in params["approved_permissions"] if name == READ_INPUT]
+        self._state = "prepared"
+        return {"accepted_permissions": self._permissions}, None
+
+    def _capabilities(self, _params):
+        return {"capabilities": CAPABILITIES}, None
+
+    def _invoke(self, params):
+        self._expect("prepared")
+        invocation = Invocation(params, self._channel)
+        if invocation.operation not in OPERATIONS:
+            raise Refusal("capability_mismatch", f"operation {invocation.operation} is not offered")
+        needed = NEEDS.get(invocation.operation)
+        if needed is not None and needed not in self._permissions:
+            raise Refusal("permission_denied", f"{invocation.operation} needs the permission {needed}")
+        self._active = invocation
+        self._thread = threading.Thread(target=self._run, args=(invocation,), daemon=True)
+        return {}, self._thread.start
+
+    def _run(self, invocation):
+        try:
+            try:
+                OPERATIONS[invocation.operation](invocation)
+                status = "completed"
+            except Cancelled:
+                status = "cancelled"
+            except BrokenPipeError:
+                raise
+            except Exception:
+                traceback.print_exc()  # To stderr, which the host shows; the frame carries the status only.
+                status = "cancelled" if invocation.cancelled.is_set() else "errored"
+            # Before the completion goes out: the host may invoke again as soon as it has read it.
+            self._active = None
+            invocation.complete(status)
+        except BrokenPipeError:
+            pass  # The host has gone: nobody is left to tell, and stdin ends too.
+
+    def _cancel(self, params):
+        # It may have ended meanwhile; the host knows that and ignores the refusal.
+        active = self._active
+        if active is None or active.id != params["invocation_id"]:
+            raise Refusal("invalid_request", "that invocation is not under way")
+        return {"acknowledged": True}, active.cancelled.set
+
+    def _reset(self, _params):
+        self._expect("prepared")
+        return {}, None
+
+    def _shutdown(self, _params):
+        self._expect("prepared")
+        self._state = "shutdown"
+        return {}, None
+
+
+def main():
+    # Frames have the old stdout to themselves; whatever prints, here or in a library, goes to stderr.
+    # The duplicate is not inherited, so that no subprocess can hold the host's pipe open.
+    channel = Channel(os.dup(1))
+    os.dup2(2, 1)
+    driver = Driver(channel)
+    code = 0
+    try:
+        driver.serve(sys.stdin.buffer)
+    except BrokenPipeError:
+        pass  # The host has gone.
+    except Exception:
+        traceback.print_exc()
+        code = 1
+    driver.stop()
+    sys.stderr.flush()
+    # Not sys.exit(): an operation that does not heed its cancel must not keep the process alive.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+/**
+ * A host on the kit: starts an example driver, has it do three things, and checks what it says.
+ *
+ * `npm start` hosts the driver in TypeScript, `npm start -- --driver python` the one in Python.
+ */
+import { deepStrictEqual } from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { runSession } from "../adapters/cli/run-session.ts";
+import type { Step } from "../adapters/cli/session-types.ts";
+
+const WORDS_PER_OBSERVATION = 4;
+
+const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
+
+const DRIVERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["typescript", [process.execPath, "--conditions=sluice:source", here("driver.ts")]],
+  ["python", ["python3", here("driver.py")]],
+]);
+
+/** Has a file split into words, and compares every word and the digest with the file itself. */
+function tokenise(file: string): Step {
+  const content = readFileSync(file);
+  const words = content
+    .toString("utf8")
+    .split(/[ \t\n\v\f\r]+/u)
+    .filter((word) => word !== "");
+  const digest = `sha256:${createHash("sha256").update(content).digest("hex")}`;
+  let seen = 0;
+  let digests = 0;
+  return {
+    operation: "tokenise",
+    inputHandle: { kind: "pipe", value: file },
+    total: Math.ceil(words.length / WORDS_PER_OBSERVATION) + 1,
+    onObservation({ kind, payload }) {
+      if (kind === "words" && Array.isArray(payload)) {
+        deepStrictEqual(payload, words.slice(seen, seen + payload.length), "words differ");
+        seen += payload.length;
+      } else {
+        deepStrictEqual(payload, { bytes: content.length, words: words.length, digest });
+        digests += 1;
+      }
+    },
+    check: () =>
+      seen === words.length && digests === 1
+        ? undefined
+        : `it reported ${seen} of ${words.length} words and ${digests} digests`,
+  };
+}
+
+const STEPS: readonly Step[] = [
+  tokenise(here("../package-lock.json")),
+  { operation: "count", cancelAfter: 300, expect: ["cancelled"] },
+  { operation: "fail", expect: ["errored"] },
+];
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { driver: { type: "string", default: "typescript" } } });
+  const command = DRIVERS.get(values.driver);
+  if (command === undefined)
+    throw new TypeError(`Unknown driver ${values.driver}: use ${[...DRIVERS.keys()].join(" or ")}`);
+  const request = { command, steps: STEPS, permissions: "requested" } as const;
+  const { exitCode } = await runSession(request, process);
+  if (exitCode === 0) process.stdout.write("\nEverything came out as expected.\n");
+  return exitCode;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`host: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,238 @@
+import { type Clock, systemClock } from "../../clock.ts";
+import { isSluiceError, type SluiceError } from "../../errors.ts";
+import type { JsonValue } from "../../json/value.ts";
+import { resolveLimits } from "../../limits.ts";
+import type { RpcMessage } from "../../rpc/message.ts";
+import { Peer } from "../../rpc/peer.ts";
+import type { Respond } from "../../rpc/peer-options.ts";
+import type { ByteDuplex } from "../../streams/duplex.ts";
+import { CheckedMessage } from "../codec/checked-message.ts";
+import { driverCodec } from "../codec/driver-codec.ts";
+import type { Capabilities } from "../contract/capabilities.ts";
+import { ErrorClass } from "../contract/error-class.ts";
+import type { HelloParams, HelloResult } from "../contract/hello.ts";
+import type { CancelParams } from "../contract/cancel.ts";
+import type { InvokeParams } from "../contract/invoke.ts";
+import { Method } from "../contract/method.ts";
+import type { ObservationParams } from "../contract/observation.ts";
+import type { PrepareParams } from "../contract/prepare.ts";
+import { ProtocolError } from "../contract/protocol-error.ts";
+import { Machine, State } from "../machine.ts";
+import { checkPermissions } from "../permissions.ts";
+import { SUMMARY_PROTOCOL } from "../summary.ts";
+import { UsedIds } from "../used-ids.ts";
+import { tell } from "../tell.ts";
+import { agreeVersion } from "../versions.ts";
+import type { ServeOptions } from "./serve-options.ts";
+import { ServedInvocation } from "./served-invocation.ts";
+import { wireError } from "./wire-error.ts";
+
+const OWN_VERSIONS = { minimum: "1.0.0", maximum: "1.0.0" };
+
+/** The driver's end of one session: answers the host's requests in order, one invocation at a time. */
+export class ServedSession {
+  /** Resolves when the session is over: undefined after a shutdown or the host's end of input, else the reason. */
+  readonly ended: Promise<SluiceError | undefined>;
+  readonly #options: ServeOptions;
+  readonly #peer: Peer;
+  readonly #machine: Machine;
+  readonly #clock: Clock;
+  readonly #handlerGrace: number;
+  #permissions: readonly string[] = [];
+  #active: ServedInvocation | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #turn: Promise<void> = Promise.resolve();
+  #shutdown = false;
+
+  constructor(control: ByteDuplex, options: ServeOptions) {
+    const limits = resolveLimits(options);
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#handlerGrace = limits.handlerGrace;
+    this.#machine = new Machine(new UsedIds(limits.usedIds));
+    this.#peer = new Peer(control, {
+      codec: driverCodec,
+      clock: this.#clock,
+      inFlight: limits.inFlight,
+      writeQueueBytes: limits.writeQueueBytes,
+      errorObject: wireError,
+      // A fault of the host's ends the peer as it is; a channel that takes no more bytes is ended here.
+      fault: (fault) => {
+        if (!(fault instanceof ProtocolError)) this.#peer.end(fault);
+      },
+      observe: (message, direction) => this.#observe(message, direction),
+      onNotification: (message) => {
+        throw new ProtocolError(
+          ErrorClass.InvalidRequest,
+          `${message.method} is not a host's to send`,
+        );
+      },
+      onRequest: (message, respond) => this.#enqueue(message, respond),
+    });
+    this.ended = this.#end();
+  }
+
+  async #end(): Promise<SluiceError | undefined> {
+    const reason = await this.#peer.closed;
+    this.#active?.abort(reason);
+    await this.#handlerDone();
+    const clean =
+      reason === undefined ||
+      this.#shutdown ||
+      (isSluiceError(reason, "connection_closed") && reason.cause === undefined);
+    return clean ? undefined : reason;
+  }
+
+  /** A handler that does not heed its signal is not waited for longer than the grace. */
+  async #handlerDone(): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = this.#clock.setTimer(late.resolve, this.#handlerGrace, { keepAlive: true });
+    await Promise.race([this.#running, late.promise]);
+    timer.cancel();
+  }
+
+  #observe(message: RpcMessage, direction: "in" | "out"): void {
+    if (direction === "in" || message.method === undefined) return;
+    this.#machine.apply(message as CheckedMessage);
+    if (message.method !== Method.Observation) return;
+    this.#active?.sent(CheckedMessage.recordOf(message as CheckedMessage) as ObservationParams);
+  }
+
+  /** Requests are dealt with one after the other, so that each sees the state that its predecessor left. */
+  #enqueue(message: RpcMessage, respond: Respond): void {
+    this.#turn = this.#turn.then(() => this.#serve(message as CheckedMessage, respond));
+  }
+
+  async #serve(message: CheckedMessage, respond: Respond): Promise<void> {
+    const params = CheckedMessage.recordOf(message);
+    try {
+      await this.#handle(
+        message.method!,
+        params,
+        async (result) => await respond({ result: result as JsonValue }),
+      );
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) tell(this.#options.onError, error);
+      // An answer that cannot be written ends the session, which says so itself.
+      await respond({ error: wireError(error) }).catch(() => {});
+    }
+  }
+
+  async #handle(
+    method: Method,
+    params: unknown,
+    answer: (result: object) => Promise<void>,
+  ): Promise<void> {
+    switch (method) {
+      case Method.Hello:
+        return await this.#hello(params as HelloParams, answer);
+      case Method.Prepare:
+        return await this.#prepare(params as PrepareParams, answer);
+      case Method.Capabilities:
+        this.#machine.checkCapabilities();
+        return await answer({ capabilities: this.#capabilities });
+      case Method.Invoke:
+        return await this.#invoke(params as InvokeParams, answer);
+      case Method.Cancel:
+        return await this.#cancel(params as CancelParams, answer);
+      case Method.Reset:
+        this.#machine.reset();
+        await this.#options.reset?.();
+        return await answer({});
+      case Method.Shutdown:
+        return await this.#stop(answer);
+      default:
+        throw new ProtocolError(ErrorClass.InvalidRequest, `${method} is no request`);
+    }
+  }
+
+  get #capabilities(): Capabilities {
+    const own = this.#options.capabilities ?? {};
+    return {
+      operations: [],
+      streaming: true,
+      cancellation: true,
+      retry_observed: false,
+      concurrency: false,
+      max_concurrency: 1,
+      ...own,
+      protocols: [...new Set([...(own.protocols ?? []), SUMMARY_PROTOCOL])],
+    };
+  }
+
+  async #hello(
+    { core_version_range: theirs }: HelloParams,
+    answer: (result: object) => Promise<void>,
+  ): Promise<void> {
+    const { versions = OWN_VERSIONS, selectVersion, identity, permissions = [] } = this.#options;
+    if (this.#machine.state !== State.New) return this.#machine.acceptHello();
+    agreeVersion(versions, theirs, selectVersion);
+    const result: HelloResult = {
+      driver_version_range: versions,
+      identity,
+      capabilities: this.#capabilities,
+      requested_permissions: permissions,
+    };
+    await answer(result);
+    this.#machine.acceptHello();
+  }
+
+  async #prepare(plan: PrepareParams, answer: (result: object) => Promise<void>): Promise<void> {
+    if (this.#machine.state !== State.Hello) return this.#machine.acceptPrepare();
+    checkPermissions(
+      plan.approved_permissions,
+      this.#options.permissions ?? [],
+      "Approved permissions",
+    );
+    const accepted = (await this.#options.prepare?.(plan)) ?? plan.approved_permissions;
+    await answer({ accepted_permissions: accepted });
+    this.#permissions = accepted;
+    this.#machine.acceptPrepare();
+  }
+
+  async #invoke(params: InvokeParams, answer: (result: object) => Promise<void>): Promise<void> {
+    this.#machine.beginInvocation(params);
+    const { operations } = this.#capabilities;
+    if (operations.length > 0 && !operations.includes(params.operation)) {
+      this.#machine.rejectInvocation(params.invocation_id);
+      throw new ProtocolError(
+        ErrorClass.CapabilityMismatch,
+        `Operation ${JSON.stringify(params.operation.slice(0, 100))} is not offered`,
+      );
+    }
+    const setup = {
+      peer: this.#peer,
+      clock: this.#clock,
+      options: this.#options,
+      permissions: this.#permissions,
+    };
+    const invocation = new ServedInvocation(params, setup);
+    this.#active = invocation;
+    await answer({});
+    this.#running = invocation.run().then(() => {
+      if (this.#active === invocation) this.#active = undefined;
+    });
+  }
+
+  async #cancel(params: CancelParams, answer: (result: object) => Promise<void>): Promise<void> {
+    this.#machine.requestCancel(params);
+    // Queued before the handler hears of it, so that it comes before what the handler then sends.
+    const answered = answer({ acknowledged: true });
+    this.#active?.abort(
+      new ProtocolError(
+        ErrorClass.InvalidRequest,
+        `The host cancelled the invocation: ${params.reason}`,
+        { code: "cancelled" },
+      ),
+    );
+    await answered;
+  }
+
+  async #stop(answer: (result: object) => Promise<void>): Promise<void> {
+    this.#machine.shutdown();
+    await this.#options.shutdown?.();
+    this.#shutdown = true;
+    await answer({});
+    await this.#peer.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { type Clock, systemClock } from "../../clock.ts";
+import { DEFAULT_LIMITS, type Limits, resolveLimits } from "../../limits.ts";
+import type { ChildHandle } from "../../process/child-handle.ts";
+import { boundedAfterExit } from "../../process/drain-after-exit.ts";
+import { endChild } from "../../process/ladder.ts";
+import { StderrTail } from "../../process/stderr-tail.ts";
+import type { Driver } from "./driver.ts";
+import type { DriverProcess } from "./driver-process.ts";
+import { HostedDriver } from "./hosted-driver.ts";
+import type { DriverOptions } from "./options.ts";
+
+/** Options of a driver that is a process of this host. */
+export interface HostChildOptions extends DriverOptions {
+  /** Gets every chunk of the driver's standard error as it comes. */
+  readonly onStderr?: ((chunk: Uint8Array) => void) | undefined;
+}
+
+/**
+ * Hosts a driver that an adapter has started: its stdio carries the session, its end is the session's end.
+ *
+ * Standard error is drained whether anybody reads it or not; after the exit what the driver wrote
+ * is read to its end, within `exitGrace` and `exitBytes`. When this rejects, the process has been ended.
+ *
+ * @throws {RangeError} When a limit is out of range.
+ * @throws {SluiceError} As `connectDriver()`; `driver_exited`.
+ */
+export async function hostChild(
+  child: ChildHandle,
+  options: HostChildOptions = {},
+): Promise<Driver> {
+  const clock: Clock = options.clock ?? systemClock;
+  const limits = await checkedLimits(child, { clock, options });
+  const bounds = { clock, grace: limits.exitGrace, bytes: limits.exitBytes };
+  const tail = new StderrTail(boundedAfterExit(child.stderr, child.exited, bounds), {
+    maxBytes: limits.stderrTailBytes,
+    tee: options.onStderr,
+  });
+  const process: DriverProcess = {
+    pid: child.pid,
+    exited: child.exited,
+    tail,
+    // The session has closed stdin by then: its lock on the stream lets nobody else do it.
+    end: (startAt) => endChild(child, { clock, limits, startAt, closeStdin: () => {} }),
+  };
+  const control = {
+    readable: boundedAfterExit(child.readable, child.exited, bounds),
+    writable: child.writable,
+  };
+  return await HostedDriver.start(control, { ...options, clock }, process);
+}
+
+/** The child runs already, so that a wrong call must not leave it behind. */
+async function checkedLimits(
+  child: ChildHandle,
+  { clock, options }: { clock: Clock; options: HostChildOptions },
+): Promise<Limits> {
+  try {
+    return resolveLimits(options);
+  } catch (error) {
+    await endChild(child, { clock, limits: DEFAULT_LIMITS, startAt: "SIGKILL" });
+    throw error;
+  }
+}
