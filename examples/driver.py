@@ -8,6 +8,8 @@ It is written to be read by whoever writes a driver. What the protocol asks for:
 * an invocation sends observations whose sequence numbers rise, and exactly one driver.completed;
 * driver.cancel and the end of stdin make it stop.
 
+Large data goes over the companion channel, here in its simplest form: a serial peer, without credit.
+
 Run it under a host: sluice run --grant-all --input FILE --operation tokenise -- python3 driver.py
 """
 
@@ -17,6 +19,8 @@ import json
 import os
 import platform
 import re
+import socket
+import stat
 import sys
 import threading
 import time
@@ -25,6 +29,7 @@ import traceback
 MAX_FRAME = 1024 * 1024
 CHUNK = 64 * 1024
 WORDS_PER_OBSERVATION = 4
+MAX_DATA = 256 * 1024
 # Four words of this length stay below MAX_FRAME, however they are escaped.
 MAX_WORD = 16 * 1024
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]+")
@@ -93,30 +98,174 @@ class Channel:
                 rest = rest[os.write(self._descriptor, rest):]
 
 
+# The companion channel -------------------------------------------------------------------------
+
+COMPANION = "sluice.companion.v1"
+
+
+def open_companion():
+    """Opens the channel that the environment names; without one, or when it cannot be opened, None."""
+    # Taken out of the environment at once: no subprocess is to see them.
+    address = os.environ.pop("SLUICE_COMPANION", None)
+    token = os.environ.pop("SLUICE_COMPANION_TOKEN", None)
+    if address is None:
+        return None
+    try:
+        return Companion(connect(address), token)
+    except (OSError, ValueError) as error:
+        print(f"the companion channel cannot be opened: {error}", file=sys.stderr)
+        return None
+
+
+def connect(address):
+    kind, _, place = address.partition(":")
+    if kind == "fd":
+        # A wrapper may have closed it, and something else may have taken its number.
+        if not stat.S_ISSOCK(os.fstat(int(place)).st_mode):
+            raise ValueError(f"descriptor {place} is no socket")
+        os.set_inheritable(int(place), False)
+        return socket.socket(fileno=int(place))
+    if kind == "unix":
+        channel = socket.socket(socket.AF_UNIX)
+        channel.connect(place)
+        return channel
+    if kind == "tcp":
+        host, _, port = place.rpartition(":")
+        return socket.create_connection((host, int(port)))
+    raise ValueError(f"an address of kind {kind} is not known here")
+
+
+class Companion:
+    """One end of the channel, as a serial peer: one stream at a time each way, no credit, no stops."""
+
+    def __init__(self, channel, token):
+        self._channel = channel
+        self._source = channel.makefile("rb")
+        self._greeted = False
+        hello = {"type": "hello", "protocol": COMPANION, "max_frame_bytes": MAX_DATA, "window": 0}
+        # The driver speaks first; a window of 0 says that it is serial.
+        self._write(canonical({**hello, "token": token} if token is not None else hello))
+
+    def send(self, ids, stream_id, chunks, summary):
+        """Sends one stream: frames that count from 0, the last of them empty and final."""
+        self._greet()
+        digest, sequence, length = hashlib.sha256(), 0, 0
+        for chunk in chunks:
+            digest.update(chunk)
+            length += len(chunk)
+            self._frame({**ids, "stream_id": stream_id, "sequence": sequence, "final": False}, chunk)
+            sequence += 1
+        self._frame({**ids, "stream_id": stream_id, "sequence": sequence, "final": True}, b"")
+        end = {"end": "final", "id": stream_id, "length": length, "sha256": digest.hexdigest()}
+        summary.update(canonical(end) + b"\n")
+
+    def receive(self, ids, stream_id):
+        """Yields the payloads of one stream; frames of others are left-overs and are skipped."""
+        self._greet()
+        wanted = {**ids, "stream_id": stream_id}
+        while True:
+            head = json.loads(self._block())
+            # Only a header has no type: every other block is about a stream as a whole.
+            payload = self._block() if "type" not in head else None
+            if any(head.get(name) != value for name, value in wanted.items()):
+                continue
+            if payload is None:
+                raise ValueError(f"the host aborted the input: {head.get('reason')}")
+            if payload:
+                yield payload
+            if head["final"]:
+                return
+
+    def _greet(self):
+        """No stream goes either way before the host's hello."""
+        if not self._greeted:
+            self._block()
+            self._greeted = True
+
+    def _frame(self, header, payload):
+        self._write(canonical({**header, "length": len(payload)}), payload)
+
+    def _write(self, *blocks):
+        self._channel.sendall(b"".join(part for block in blocks for part in (varint(len(block)), block)))
+
+    def _block(self):
+        length, shift = 0, 0
+        while True:
+            byte = self._exactly(1)[0]
+            length |= (byte & 127) << shift
+            if byte < 128:
+                return self._exactly(length)
+            shift += 7
+
+    def _exactly(self, size):
+        data = self._source.read(size)
+        if len(data) < size:
+            raise EOFError("the companion channel ended")
+        return data
+
+
+def varint(number):
+    """The length of a block: seven bits a byte, the lowest first, the high bit where more follow."""
+    encoded = bytearray()
+    while number > 127:
+        encoded.append(number & 127 | 128)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
 # Invocations -----------------------------------------------------------------------------------
 
 
 class Invocation:
     """One invocation: numbers its observations and keeps the running digest of them."""
 
-    def __init__(self, params, channel):
+    def __init__(self, params, channel, companion):
         self.id = params["invocation_id"]
         self.operation = params["operation"]
         self.handle = params["ephemeral_exact_input_handle"]
         self.cancelled = threading.Event()
         self._ids = {"invocation_id": self.id, "attempt_id": params["attempt_id"]}
         self._channel = channel
+        self._companion = companion
         self._summary = hashlib.sha256()
+        self._streams = hashlib.sha256()
         self._sequence = 0
 
-    def observe(self, kind, payload):
+    def input(self):
+        """Yields the exact input, wherever the host has put it."""
+        kind, value = self.handle["kind"], self.handle["value"]
+        if kind == "pipe" and value.startswith("companion:"):
+            stream_id = value.removeprefix("companion:")
+            if stream_id != "none":
+                yield from self._companion.receive(self._ids, stream_id)
+            return
+        if kind == "memfd":
+            raise ValueError("input of kind memfd cannot be opened here")
+        source = connect(f"unix:{value}").makefile("rb") if kind == "socket" else open(value, "rb")
+        with source:
+            while chunk := source.read1(CHUNK):
+                yield chunk
+
+    def observe_data(self, kind, stream_id, chunks):
+        """Announces a stream and sends it whole before it returns."""
+        if self._companion is None:
+            raise ValueError("the host has offered no companion channel")
+        self.observe(kind, stream_id=stream_id)
+        self._companion.send(self._ids, stream_id, chunks, self._streams)
+
+    def observe(self, kind, payload=None, stream_id=None):
         # The one place that every operation passes again and again, so a cancel is heeded here. Writing
         # blocks while the host does not read: that is the backpressure.
         if self.cancelled.is_set():
             raise Cancelled
         self._sequence += 1
-        seen = {"kind": kind, "payload": payload, "sequence": self._sequence}
-        self._summary.update(canonical(seen) + b"\n")
+        seen = {"kind": kind, "sequence": self._sequence}
+        if stream_id is None:
+            seen = told = {**seen, "payload": payload}
+        else:
+            seen, told = {**seen, "data_stream": {"stream_id": stream_id}}, {**seen, "stream": stream_id}
+        self._summary.update(canonical(told) + b"\n")
         params = {**self._ids, **seen, "monotonic_ns": time.monotonic_ns()}
         self._channel.send({"method": "driver.observation", "params": params})
 
@@ -127,8 +276,8 @@ class Invocation:
         self._channel.send({"method": "driver.completed", "params": params})
 
     def _digest(self):
-        """The rule of sluice.summary.v1: the observations' digest, then that of the streams, here none."""
-        text = f"{self._summary.hexdigest()}\n{hashlib.sha256().hexdigest()}\n"
+        """The rule of sluice.summary.v1: the observations' digest, then that of the streams as they ended."""
+        text = f"{self._summary.hexdigest()}\n{self._streams.hexdigest()}\n"
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
@@ -143,22 +292,27 @@ def report(words, invocation):
 
 def tokenise(invocation):
     """Splits the input into words, a few an observation, and ends with its digest."""
-    if invocation.handle["kind"] != "pipe":
-        raise ValueError(f"input of kind {invocation.handle['kind']} cannot be opened here")
     digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")("replace")
     size, words, rest = 0, 0, ""
-    with open(invocation.handle["value"], "rb") as source:
-        while chunk := source.read(CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-            # A chunk may end within a character, which the decoder keeps, or within a word, kept here.
-            *pieces, rest = WHITE_SPACE.split(rest + decoder.decode(chunk))
-            words += report(pieces, invocation)
-            if len(rest) > MAX_WORD:
-                raise ValueError(f"a word is longer than {MAX_WORD} characters")
+    for chunk in invocation.input():
+        digest.update(chunk)
+        size += len(chunk)
+        # A chunk may end within a character, which the decoder keeps, or within a word, kept here.
+        *pieces, rest = WHITE_SPACE.split(rest + decoder.decode(chunk))
+        words += report(pieces, invocation)
+        if len(rest) > MAX_WORD:
+            raise ValueError(f"a word is longer than {MAX_WORD} characters")
     words += report([rest + decoder.decode(b"", final=True)], invocation)
     result = {"bytes": size, "words": words, "digest": f"sha256:{digest.hexdigest()}"}
     invocation.observe("input.digest", result)
+
+
+def mirror(invocation):
+    """Sends the input back four times, as streams of the companion channel, one after the other."""
+    whole = b"".join(invocation.input())
+    pieces = [whole[start:start + MAX_DATA] for start in range(0, len(whole), MAX_DATA)]
+    for number in range(1, 5):
+        invocation.observe_data("mirror", f"mirror-{number}", pieces)
 
 
 def count(invocation):
@@ -176,11 +330,10 @@ def fail(invocation):
     raise RuntimeError("this operation always fails")
 
 
-OPERATIONS = {"tokenise": tokenise, "count": count, "fail": fail}
-NEEDS = {"tokenise": READ_INPUT}
+OPERATIONS = {"tokenise": tokenise, "mirror": mirror, "count": count, "fail": fail}
+NEEDS = {"tokenise": READ_INPUT, "mirror": READ_INPUT}
 
 CAPABILITIES = {
-    "protocols": ["sluice.summary.v1"],
     "operations": list(OPERATIONS),
     "streaming": True,
     "cancellation": True,
@@ -218,8 +371,11 @@ def number(version):
 class Driver:
     """Answers the host's requests; an invocation runs in a thread of its own, so that a cancel is read."""
 
-    def __init__(self, channel):
+    def __init__(self, channel, companion):
         self._channel = channel
+        self._companion = companion
+        protocols = ["sluice.summary.v1"] + ([COMPANION] if companion is not None else [])
+        self._capabilities_now = {**CAPABILITIES, "protocols": protocols}
         self._state = "new"
         self._permissions = []
         self._active = None
@@ -286,7 +442,7 @@ class Driver:
         return {
             "driver_version_range": VERSIONS,
             "identity": identity(),
-            "capabilities": CAPABILITIES,
+            "capabilities": self._capabilities_now,
             "requested_permissions": [READ_INPUT],
         }, None
 
@@ -298,11 +454,11 @@ class Driver:
         return {"accepted_permissions": self._permissions}, None
 
     def _capabilities(self, _params):
-        return {"capabilities": CAPABILITIES}, None
+        return {"capabilities": self._capabilities_now}, None
 
     def _invoke(self, params):
         self._expect("prepared")
-        invocation = Invocation(params, self._channel)
+        invocation = Invocation(params, self._channel, self._companion)
         if invocation.operation not in OPERATIONS:
             raise Refusal("capability_mismatch", f"operation {invocation.operation} is not offered")
         needed = NEEDS.get(invocation.operation)
@@ -352,7 +508,7 @@ def main():
     # The duplicate is not inherited, so that no subprocess can hold the host's pipe open.
     channel = Channel(os.dup(1))
     os.dup2(2, 1)
-    driver = Driver(channel)
+    driver = Driver(channel, open_companion())
     code = 0
     try:
         driver.serve(sys.stdin.buffer)

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { Socket } from "node:net";
 import { bridgeDuplex } from "../../adapters/node/node-streams.ts";
 import { encodeControlBlock } from "../../lib/driver/companion/encode-block.ts";
@@ -13,9 +14,12 @@ const ids = {
   stream_id: "bench",
 };
 
-/** What to write: so many bytes as they are, as frames of a serial driver, or through the kit's own end. */
+/**
+ * What to write: ready frames of a serial driver, the same once credit was given for all of them, or
+ * frames of the kit's own driver end.
+ */
 export interface Writing {
-  readonly mode: "raw" | "serial" | "credit";
+  readonly mode: "serial" | "granted" | "credit";
   readonly total: number;
   readonly size: number;
   readonly digest: boolean;
@@ -44,19 +48,20 @@ async function* chunks(total: number, size: number): AsyncGenerator<Uint8Array> 
 
 async function plain(socket: Socket, { mode, total, size }: Writing): Promise<void> {
   const payload = new Uint8Array(size).fill(120);
-  if (mode === "serial")
-    socket.write(
-      encodeControlBlock({
-        type: "hello",
-        protocol: COMPANION_PROTOCOL,
-        max_frame_bytes: 262_144,
-        window: 0,
-      }),
-    );
+  socket.write(
+    encodeControlBlock({
+      type: "hello",
+      protocol: COMPANION_PROTOCOL,
+      max_frame_bytes: 262_144,
+      window: mode === "serial" ? 0 : 1,
+    }),
+  );
+  // The host's hello, and then its first credit.
+  if (mode === "granted") for (let blocks = 0; blocks < 2; blocks += 1) await once(socket, "data");
   for (let sent = 0, sequence = 0; sent < total; sent += size, sequence += 1) {
     const header = { ...ids, sequence, length: size, final: sent + size >= total };
     socket.cork();
-    if (mode === "serial") socket.write(frameHead(header));
+    socket.write(frameHead(header));
     const more = socket.write(payload);
     socket.uncork();
     if (!more) await new Promise((resolve) => void socket.once("drain", resolve));

@@ -208,26 +208,30 @@ const step: fc.Arbitrary<Step> = fc.record({
 test("Machine agrees with a model of it, and an operation that fails changes nothing", () => {
   const seen = new Set<string>();
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, byMessage) => {
-      const machine = new Machine(new UsedIds(CAP));
-      const model: Model = { state: State.New, used: new Set() };
-      const opening: Step[] = ["hello", "prepare"].map(
-        (op) => ({ op, id: 0, attempt: 0, n: 0 }) as Step,
-      );
-      for (const planned of [...opening, ...steps]) {
-        const next = planned.own === true ? { ...planned, ...pick(model) } : planned;
-        const rule: Rule = STEPS[next.op];
-        const wanted = rule.expect(model, next);
-        const message = byMessage ? rule.message?.(next) : undefined;
-        const got = outcome(() => {
-          if (message === undefined) rule.run(machine, next);
-          else machine.apply(decodeControlFrame(JSON.stringify({ jsonrpc: "2.0", ...message })));
-        });
-        seen.add(`${next.op} ${got}`);
-        expect([next.op, got]).toEqual([next.op, wanted]);
-        expectSame(machine, model);
-      }
-    }),
+    fc.property(
+      fc.array(step, { maxLength: 40, size: "max" }),
+      fc.boolean(),
+      (steps, byMessage) => {
+        const machine = new Machine(new UsedIds(CAP));
+        const model: Model = { state: State.New, used: new Set() };
+        const opening: Step[] = ["hello", "prepare"].map(
+          (op) => ({ op, id: 0, attempt: 0, n: 0 }) as Step,
+        );
+        for (const planned of [...opening, ...steps]) {
+          const next = planned.own === true ? { ...planned, ...pick(model) } : planned;
+          const rule: Rule = STEPS[next.op];
+          const wanted = rule.expect(model, next);
+          const message = byMessage ? rule.message?.(next) : undefined;
+          const got = outcome(() => {
+            if (message === undefined) rule.run(machine, next);
+            else machine.apply(decodeControlFrame(JSON.stringify({ jsonrpc: "2.0", ...message })));
+          });
+          seen.add(`${next.op} ${got}`);
+          expect([next.op, got]).toEqual([next.op, wanted]);
+          expectSame(machine, model);
+        }
+      },
+    ),
     { numRuns: 800 },
   );
   for (const reached of [

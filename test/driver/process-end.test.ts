@@ -25,20 +25,24 @@ describe("a driver that", () => {
     });
   });
 
-  test("closes its stdin but lives is ended, when it is written to at the latest", async () => {
-    const { starting, stderr } = start(python("close-stdin"), { exitGrace: 100 });
-    const driver = await starting;
-    expect(await waitFor(() => stderr().includes("closed stdin"))).toBe(true);
-    // A runtime that sees it before has ended the session by now.
-    expect(await failureOf(driver.refreshCapabilities())).toMatchObject({
-      code: "control_closed",
-      data: { ended: "write" },
-    });
-    expect(await driver.ended).toMatchObject({
-      exit: { signal: "SIGTERM" },
-      rungs: ["stdin", "SIGTERM"],
-    });
-  });
+  // Bun reports no error for a write to a pipe that nobody reads; there the call's own timeout acts.
+  test.skipIf(runtime === "bun")(
+    "closes its stdin but lives is ended, when it is written to at the latest",
+    async () => {
+      const { starting, stderr } = start(python("close-stdin"), { exitGrace: 100 });
+      const driver = await starting;
+      expect(await waitFor(() => stderr().includes("closed stdin"))).toBe(true);
+      // A runtime that sees it before has ended the session by now.
+      expect(await failureOf(driver.refreshCapabilities())).toMatchObject({
+        code: "control_closed",
+        data: { ended: "write" },
+      });
+      expect(await driver.ended).toMatchObject({
+        exit: { signal: "SIGTERM" },
+        rungs: ["stdin", "SIGTERM"],
+      });
+    },
+  );
 
   test("ignores shutdown's end, stdin and SIGTERM is killed by close()", async () => {
     const { driver } = await prepared(python("stubborn"));

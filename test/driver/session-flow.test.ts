@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Run } from "../../lib/driver/mod.ts";
-import { CAPABILITIES, helloResult, observation, PLAN } from "./support/frames.ts";
+import {
+  CAPABILITIES,
+  completed as ended,
+  helloResult,
+  observation,
+  PLAN,
+} from "./support/frames.ts";
 import type { Ids } from "./support/frames.ts";
 import {
   failureOf,
@@ -257,8 +263,8 @@ describe("when only run.completed is read", () => {
   test("nothing is discarded once the run has ended, however much it holds", async () => {
     const session = await prepared(BOUNDS);
     const { run, ids } = await invoked(session);
-    session.other.observe(ids, ...range(1, 20));
-    session.other.complete(ids, 20);
+    const frames = range(1, 20).map((sequence) => observation(ids, sequence));
+    void session.other.say(...frames, ended(ids, 20));
     await settle();
     await run.completed;
     await settle();

@@ -101,7 +101,7 @@ export class ServedInvocation implements Invocation {
     this.#ended = true;
     // Also makes room in a queue that a handler filled without waiting. A session that has ended has
     // told its handlers already.
-    
+    await this.#written.catch(ignore);
     const params = {
       invocation_id: this.invocationId,
       attempt_id: this.attemptId,
