@@ -30,6 +30,9 @@ MAX_FRAME = 1024 * 1024
 CHUNK = 64 * 1024
 WORDS_PER_OBSERVATION = 4
 MAX_DATA = 256 * 1024
+MAX_HEADER = 4 * 1024
+# What mirror holds at most.
+MAX_MIRRORED = 64 * 1024 * 1024
 # Four words of this length stay below MAX_FRAME, however they are escaped.
 MAX_WORD = 16 * 1024
 WHITE_SPACE = re.compile(r"[ \t\n\v\f\r]+")
@@ -136,7 +139,11 @@ def connect(address):
 
 
 class Companion:
-    """One end of the channel, as a serial peer: one stream at a time each way, no credit, no stops."""
+    """One end of the channel, as a serial peer: one stream at a time each way, no credit, no stops.
+
+    Everything is a block: its length as a varint, then its bytes. A block of JSON with a type is about
+    the channel or a stream as a whole; one without is a header, and the block after it is the payload.
+    """
 
     def __init__(self, channel, token):
         self._channel = channel
@@ -147,26 +154,32 @@ class Companion:
         self._write(canonical({**hello, "token": token} if token is not None else hello))
 
     def send(self, ids, stream_id, chunks, summary):
-        """Sends one stream: frames that count from 0, the last of them empty and final."""
+        """Sends one stream: frames that count from 0, then an empty final one, or an abort."""
         self._greet()
-        digest, sequence, length = hashlib.sha256(), 0, 0
-        for chunk in chunks:
-            digest.update(chunk)
-            length += len(chunk)
-            self._frame({**ids, "stream_id": stream_id, "sequence": sequence, "final": False}, chunk)
-            sequence += 1
-        self._frame({**ids, "stream_id": stream_id, "sequence": sequence, "final": True}, b"")
-        end = {"end": "final", "id": stream_id, "length": length, "sha256": digest.hexdigest()}
-        summary.update(canonical(end) + b"\n")
+        stream = {**ids, "stream_id": stream_id}
+        digest, sequence, length, end = hashlib.sha256(), 0, 0, "abort"
+        try:
+            for chunk in chunks:
+                self._frame({**stream, "sequence": sequence, "final": False}, chunk)
+                digest.update(chunk)
+                length += len(chunk)
+                sequence += 1
+            self._frame({**stream, "sequence": sequence, "final": True}, b"")
+            end = "final"
+        finally:
+            # Whatever became of the source: no other stream may begin before this one has ended.
+            if end == "abort":
+                self._write(canonical({**stream, "type": "abort", "reason": "the source ended early"}))
+            told = {"end": end, "id": stream_id, "length": length, "sha256": digest.hexdigest()}
+            summary.update(canonical(told) + b"\n")
 
     def receive(self, ids, stream_id):
-        """Yields the payloads of one stream; frames of others are left-overs and are skipped."""
+        """Yields the payloads of one stream; what is not asked for, a later call skips."""
         self._greet()
         wanted = {**ids, "stream_id": stream_id}
         while True:
-            head = json.loads(self._block())
-            # Only a header has no type: every other block is about a stream as a whole.
-            payload = self._block() if "type" not in head else None
+            head = parse(self._block(MAX_HEADER))
+            payload = self._block(MAX_DATA) if "type" not in head else None
             if any(head.get(name) != value for name, value in wanted.items()):
                 continue
             if payload is None:
@@ -179,7 +192,9 @@ class Companion:
     def _greet(self):
         """No stream goes either way before the host's hello."""
         if not self._greeted:
-            self._block()
+            hello = parse(self._block(MAX_HEADER))
+            if hello.get("type") != "hello" or hello.get("protocol") != COMPANION:
+                raise ValueError("the companion channel does not begin with the host's hello")
             self._greeted = True
 
     def _frame(self, header, payload):
@@ -188,14 +203,16 @@ class Companion:
     def _write(self, *blocks):
         self._channel.sendall(b"".join(part for block in blocks for part in (varint(len(block)), block)))
 
-    def _block(self):
+    def _block(self, longest):
         length, shift = 0, 0
         while True:
             byte = self._exactly(1)[0]
             length |= (byte & 127) << shift
+            shift += 7
+            if length > longest or shift > 28:
+                raise ValueError("a block of the companion channel is too long")
             if byte < 128:
                 return self._exactly(length)
-            shift += 7
 
     def _exactly(self, size):
         data = self._source.read(size)
@@ -248,17 +265,25 @@ class Invocation:
                 yield chunk
 
     def observe_data(self, kind, stream_id, chunks):
-        """Announces a stream and sends it whole before it returns."""
+        """Announces a stream and sends it whole before it returns: one at a time."""
         if self._companion is None:
             raise ValueError("the host has offered no companion channel")
         self.observe(kind, stream_id=stream_id)
-        self._companion.send(self._ids, stream_id, chunks, self._streams)
+        self._companion.send(self._ids, stream_id, self._uncancelled(chunks), self._streams)
+
+    def _uncancelled(self, chunks):
+        for chunk in chunks:
+            self._heed_cancel()
+            yield chunk
+
+    def _heed_cancel(self):
+        if self.cancelled.is_set():
+            raise Cancelled
 
     def observe(self, kind, payload=None, stream_id=None):
         # The one place that every operation passes again and again, so a cancel is heeded here. Writing
         # blocks while the host does not read: that is the backpressure.
-        if self.cancelled.is_set():
-            raise Cancelled
+        self._heed_cancel()
         self._sequence += 1
         seen = {"kind": kind, "sequence": self._sequence}
         if stream_id is None:
@@ -309,10 +334,14 @@ def tokenise(invocation):
 
 def mirror(invocation):
     """Sends the input back four times, as streams of the companion channel, one after the other."""
-    whole = b"".join(invocation.input())
-    pieces = [whole[start:start + MAX_DATA] for start in range(0, len(whole), MAX_DATA)]
+    chunks, size = [], 0
+    for chunk in invocation.input():
+        size += len(chunk)
+        if size > MAX_MIRRORED:
+            raise ValueError(f"the input is longer than {MAX_MIRRORED} bytes")
+        chunks.append(chunk)
     for number in range(1, 5):
-        invocation.observe_data("mirror", f"mirror-{number}", pieces)
+        invocation.observe_data("mirror", f"mirror-{number}", chunks)
 
 
 def count(invocation):
@@ -504,11 +533,14 @@ class Driver:
 
 
 def main():
+    # First of all, before anything here is opened and may get the number of a descriptor that a wrapper
+    # has closed.
+    companion = open_companion()
     # Frames have the old stdout to themselves; whatever prints, here or in a library, goes to stderr.
     # The duplicate is not inherited, so that no subprocess can hold the host's pipe open.
     channel = Channel(os.dup(1))
     os.dup2(2, 1)
-    driver = Driver(channel, open_companion())
+    driver = Driver(channel, companion)
     code = 0
     try:
         driver.serve(sys.stdin.buffer)

@@ -1,5 +1,5 @@
 /**
- * A driver on the kit: tokenises its input, counts to no end, and fails on demand.
+ * A driver on the kit: tokenises its input, sends it back, counts to no end, and fails on demand.
  *
  * Run it under a host: `sluice run --grant-all --input FILE --operation tokenise -- node examples/driver.ts`.
  */
@@ -12,17 +12,14 @@ import { serveDriver } from "sluice/node";
 const WORDS_PER_OBSERVATION = 4;
 /** Four words of this length stay below the longest frame, however they are escaped. */
 const MAX_WORD = 16 * 1024;
+/** What `mirror` holds at most. */
+const MAX_MIRRORED = 64 * 1024 * 1024;
 const WHITE_SPACE = /[ \t\n\v\f\r]+/u;
 const READ_INPUT = "read-input";
 
 /** Splits the input into words, a few an observation, and ends with its digest. */
 async function tokenise(invocation: Invocation): Promise<void> {
-  const { input, observe, permissions } = invocation;
-  if (!permissions.includes(READ_INPUT))
-    throw new ProtocolError(
-      ErrorClass.PermissionDenied,
-      `tokenise needs the permission ${READ_INPUT}`,
-    );
+  const { input, observe } = invocation;
   const hash = createSha256();
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let bytes = 0;
@@ -60,6 +57,24 @@ function checkLength(word: string): void {
   if (word.length > MAX_WORD) throw new Error(`A word is longer than ${MAX_WORD} characters`);
 }
 
+/** Sends the input back four times at once, as streams of the companion channel. */
+async function mirror({ input, observe }: Invocation): Promise<void> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of input) {
+    bytes += chunk.length;
+    if (bytes > MAX_MIRRORED) throw new Error(`The input is longer than ${MAX_MIRRORED} bytes`);
+    chunks.push(chunk);
+  }
+  // Each stream goes at the pace of its reader, and none waits for another.
+  const streams = [1, 2, 3, 4].map(() => observe("mirror", { data: each(chunks) }));
+  await Promise.all(streams);
+}
+
+async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
 /** Counts until it is cancelled. */
 async function count({ signal, observe }: Invocation): Promise<void> {
   for (let n = 1; ; n++) {
@@ -76,9 +91,25 @@ async function fail({ observe }: Invocation): Promise<void> {
 
 const operations: Readonly<Record<string, (invocation: Invocation) => Promise<void>>> = {
   tokenise,
+  mirror,
   count,
   fail,
 };
+
+/** Operations that read their input, and therefore need the permission to. */
+const READERS: ReadonlySet<string> = new Set(["tokenise", "mirror"]);
+
+async function invoke(invocation: Invocation): Promise<void> {
+  const { operation, permissions } = invocation;
+  if (READERS.has(operation) && !permissions.includes(READ_INPUT)) {
+    throw new ProtocolError(
+      ErrorClass.PermissionDenied,
+      `${operation} needs the permission ${READ_INPUT}`,
+    );
+  }
+  // The kit refuses an operation that is not listed.
+  await operations[operation]!(invocation);
+}
 
 await serveDriver({
   identity: {
@@ -88,5 +119,5 @@ await serveDriver({
   },
   capabilities: { operations: Object.keys(operations) },
   permissions: [READ_INPUT],
-  invoke: async (invocation) => await operations[invocation.operation]!(invocation),
+  invoke,
 });

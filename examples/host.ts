@@ -1,5 +1,5 @@
 /**
- * A host on the kit: starts an example driver, has it do three things, and checks what it says.
+ * A host on the kit: starts an example driver, has it do four things, and checks what it says.
  *
  * `npm start` hosts the driver in TypeScript, `npm start -- --driver python` the one in Python.
  */
@@ -9,10 +9,14 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { openInput } from "sluice/node";
 import { runSession } from "../adapters/cli/run-session.ts";
 import type { Step } from "../adapters/cli/session-types.ts";
 
 const WORDS_PER_OBSERVATION = 4;
+const CHUNK = 256 * 1024;
+const MIRRORED = 64 * CHUNK;
+const MIRRORS = 4;
 
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 
@@ -33,7 +37,7 @@ function tokenise(file: string): Step {
   let digests = 0;
   return {
     operation: "tokenise",
-    inputHandle: { kind: "pipe", value: file },
+    input: () => openInput({ kind: "pipe", value: file }),
     total: Math.ceil(words.length / WORDS_PER_OBSERVATION) + 1,
     onObservation({ kind, payload }) {
       if (kind === "words" && Array.isArray(payload)) {
@@ -51,8 +55,44 @@ function tokenise(file: string): Step {
   };
 }
 
+/** Has 16 MiB sent back four times over the companion channel, and compares the digests with our own. */
+function mirror(): Step {
+  const hash = createHash("sha256");
+  let seen = 0;
+  let digest = "";
+  return {
+    operation: "mirror",
+    input: async function* () {
+      for (let number = 0; number < MIRRORED / CHUNK; number += 1) {
+        const chunk = pattern(number);
+        hash.update(chunk);
+        yield chunk;
+      }
+      digest = `sha256:${hash.digest("hex")}`;
+    },
+    total: MIRRORS,
+    onData(data) {
+      deepStrictEqual({ bytes: data.bytes, digest: data.digest }, { bytes: MIRRORED, digest });
+      seen += 1;
+    },
+    check: ({ data }) =>
+      seen === MIRRORS && data.out === MIRRORED
+        ? undefined
+        : `${seen} of ${MIRRORS} streams came back whole, and ${data.out} of ${MIRRORED} bytes went out`,
+  };
+}
+
+/** A chunk of bytes that is the same for the same number, and unlike every other. */
+function pattern(number: number): Uint8Array {
+  const words = new Uint32Array(CHUNK / 4);
+  for (let index = 0; index < words.length; index += 1)
+    words[index] = Math.imul(number * words.length + index, 0x9e3779b1);
+  return new Uint8Array(words.buffer);
+}
+
 const STEPS: readonly Step[] = [
   tokenise(here("../package-lock.json")),
+  mirror(),
   { operation: "count", cancelAfter: 300, expect: ["cancelled"] },
   { operation: "fail", expect: ["errored"] },
 ];

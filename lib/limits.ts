@@ -84,19 +84,34 @@ export const DEFAULT_LIMITS = {
 /** The names of {@link DEFAULT_LIMITS} with numbers as values. */
 export type Limits = { readonly [K in keyof typeof DEFAULT_LIMITS]: number };
 
+/** Limits that the protocols fix; no option changes them. */
+const FIXED = [
+  "controlFrameBytes",
+  "jsonDepth",
+  "companionHeaderBytes",
+  "streamIdBytes",
+  "reasonBytes",
+] as const satisfies readonly (keyof Limits)[];
+
 /** Limits that a caller sets; what is left out keeps its default. */
-export type LimitOptions = { readonly [K in keyof Limits]?: number | undefined };
+export type LimitOptions = {
+  readonly [K in Exclude<keyof Limits, (typeof FIXED)[number]>]?: number | undefined;
+};
 
 /**
  * Merges a caller's limits over the defaults.
  *
  * @throws {RangeError} When a limit is not a whole number from 1 to 2^53−1.
+ * @throws {TypeError} When one is given that the protocol fixes.
  */
 export function resolveLimits(options: LimitOptions = {}): Limits {
   const limits: Record<string, number> = { ...DEFAULT_LIMITS };
   for (const name of Object.keys(DEFAULT_LIMITS) as (keyof Limits)[]) {
-    const value = options[name];
-    if (value !== undefined) limits[name] = checkLimit(name, value);
+    const value = (options as Partial<Limits>)[name];
+    if (value === undefined) continue;
+    if ((FIXED as readonly string[]).includes(name))
+      throw new TypeError(`${name} is fixed by the protocol and no option`);
+    limits[name] = checkLimit(name, value);
   }
   return limits as Limits;
 }

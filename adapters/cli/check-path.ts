@@ -24,10 +24,10 @@ export function checkInput(file: string): string {
  *
  * @throws {UsageError} When it is missing or no directory.
  */
-export function checkDirectory(folder: string): string {
+export function checkDirectory(option: string, folder: string): string {
   const path = resolve(folder);
-  if (kindOf("cwd", path, folder) === "directory") return path;
-  throw wrong("cwd", folder, "is not a directory: give one");
+  if (kindOf(option, path, folder) === "directory") return path;
+  throw wrong(option, folder, "is not a directory: give one");
 }
 
 function kindOf(option: string, path: string, shown: string): "directory" | "other" {

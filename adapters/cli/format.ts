@@ -44,3 +44,19 @@ export function throughput(amount: Amount): string {
   const { observationsPerSecond, megabytesPerSecond } = rates(amount);
   return `${count(observationsPerSecond)} observations/s, ${megabytesPerSecond.toFixed(2)} MB/s`;
 }
+
+/** What passed beside the control pipe: `67.11 MB in, 16.78 MB out, 120 MB/s`. */
+export function dataFigures(data: {
+  readonly in: number;
+  readonly out: number;
+  readonly milliseconds: number;
+}): string {
+  const parts = [
+    ...(data.in > 0 ? [`${bytes(data.in)} in`] : []),
+    ...(data.out > 0 ? [`${bytes(data.out)} out`] : []),
+  ];
+  const passed = data.in + data.out;
+  if (data.milliseconds > 0)
+    parts.push(`${(passed / data.milliseconds / 1000).toFixed(passed > 1e7 ? 0 : 2)} MB/s`);
+  return parts.join(", ");
+}

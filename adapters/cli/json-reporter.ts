@@ -2,6 +2,7 @@ import { errorClassOf } from "../../lib/driver/contract/protocol-error.ts";
 import type { Driver } from "../../lib/driver/session/driver.ts";
 import type { Observation } from "../../lib/driver/session/observation.ts";
 import type { SluiceError } from "../../lib/errors.ts";
+import type { DataResult } from "./data-sink.ts";
 import { rates } from "./format.ts";
 import { printable } from "./printable.ts";
 import type { Reporter } from "./reporter.ts";
@@ -10,7 +11,7 @@ import type { SessionOutcome, Step, StepResult } from "./session-types.ts";
 import { totals } from "./totals.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** One JSON object a line: `identity`, `prepared`, `observation` …, `completed` …, and always `end`. */
+/** One JSON object a line: `identity`, `prepared`, `observation` and `data` …, `completed` …, and always `end`. */
 export class JsonReporter implements Reporter {
   readonly #terminal: Terminal;
   readonly #secrets: Secrets;
@@ -41,6 +42,19 @@ export class JsonReporter implements Reporter {
     return this.#emit({ type: "observation", operation, ...observation });
   }
 
+  data({ operation }: Step, { sequence, streamId, bytes, digest, file, error }: DataResult): void {
+    void this.#emit({
+      type: "data",
+      operation,
+      sequence,
+      stream_id: streamId,
+      bytes,
+      digest: digest ?? null,
+      file,
+      error: error && this.#error(error),
+    });
+  }
+
   completed(result: StepResult): void {
     const { operation, invocationId, completion, observations } = result;
     void this.#emit({
@@ -56,6 +70,7 @@ export class JsonReporter implements Reporter {
       problem: result.problem && this.#secrets.hide(result.problem),
       observations,
       bytes: result.bytes,
+      data: result.data,
       milliseconds: Math.round(result.milliseconds),
     });
   }
@@ -76,6 +91,7 @@ export class JsonReporter implements Reporter {
       permissions,
       frames: stats && { in: stats.framesIn, out: stats.framesOut },
       bytes: stats && { in: stats.bytesIn, out: stats.bytesOut },
+      data: totals(outcome).data,
       noise_lines: stats?.noiseLines,
       observations: totals(outcome).observations,
       observations_per_second: observationsPerSecond,

@@ -1,3 +1,4 @@
+import type { DataResult } from "./data-sink.ts";
 import type { Driver } from "../../lib/driver/session/driver.ts";
 import type { Observation } from "../../lib/driver/session/observation.ts";
 import { JsonReporter } from "./json-reporter.ts";
@@ -16,6 +17,8 @@ export interface Reporter {
   started(step: Step, bytes: () => number): void;
   /** @returns A promise to wait for when the output's reader is slow. */
   observed(step: Step, observation: Observation): Promise<void> | undefined;
+  /** A data stream has ended. */
+  data(step: Step, data: DataResult): void;
   completed(result: StepResult): void;
   ended(outcome: SessionOutcome): void;
 }
@@ -25,6 +28,7 @@ const SILENT: Reporter = {
   prepared() {},
   started() {},
   observed: () => undefined,
+  data() {},
   completed() {},
   ended() {},
 };

@@ -1,3 +1,4 @@
+import type { ByteSource } from "../../lib/driver/companion/mod.ts";
 import type { DriverEnd } from "../../lib/driver/session/driver.ts";
 import type { Observation } from "../../lib/driver/session/observation.ts";
 import type { Completion } from "../../lib/driver/session/run.ts";
@@ -5,12 +6,15 @@ import type { SessionStats } from "../../lib/driver/session/traffic.ts";
 import type { ExactInputHandle } from "../../lib/driver/contract/invoke.ts";
 import type { TerminalStatus } from "../../lib/driver/contract/completed.ts";
 import type { SluiceError } from "../../lib/errors.ts";
+import type { DataResult } from "./data-sink.ts";
 import type { StopReason } from "./stop-switch.ts";
 
 /** One operation to run. */
 export interface Step {
   readonly operation: string;
-  /** Where the driver reads its input. Default: an empty one. */
+  /** Gives the exact input when the operation begins; it is read as the driver takes it. Default: none. */
+  readonly input?: (() => ByteSource) | undefined;
+  /** Where the driver reads its input, in place of `input`. */
   readonly inputHandle?: ExactInputHandle | undefined;
   /** Milliseconds for the whole operation. Default: no limit. */
   readonly timeout?: number | undefined;
@@ -22,8 +26,20 @@ export interface Step {
   readonly total?: number | undefined;
   /** Gets each observation; what it throws ends the operation and is its failure. */
   readonly onObservation?: ((observation: Observation) => void | Promise<void>) | undefined;
+  /** Gets each data stream that came whole; what it throws is the operation's failure. */
+  readonly onData?: ((data: DataResult) => void) | undefined;
   /** Judges an operation that ended as expected; gives what is wrong, or undefined. */
   readonly check?: ((result: StepResult) => string | undefined) | undefined;
+}
+
+/** Bytes that passed beside the control pipe: data streams, and the exact input. */
+export interface DataTotals {
+  /** Data streams of the driver. */
+  readonly streams: number;
+  /** Bytes that came in them. */
+  readonly in: number;
+  /** Bytes of input that were taken to be sent. */
+  readonly out: number;
 }
 
 /** How one operation went. */
@@ -37,6 +53,7 @@ export interface StepResult {
   readonly observations: number;
   /** Bytes that came over the control pipe meanwhile. */
   readonly bytes: number;
+  readonly data: DataTotals;
   readonly milliseconds: number;
   /** What was not as expected; undefined when all was. */
   readonly problem: string | undefined;
@@ -59,6 +76,10 @@ export interface SessionRequest {
   readonly noise?: "fail" | "stderr" | undefined;
   /** Milliseconds from the start to the hello. */
   readonly startTimeout?: number | undefined;
+  /** How the driver gets the companion channel; `off` for no channel. Default `fd`. */
+  readonly companion?: "fd" | "unix" | "pipe" | "tcp" | "off" | undefined;
+  /** Keeps each data stream in a file of this folder. Default: they are counted and dropped. */
+  readonly dataDir?: string | undefined;
   /** Default `text`. */
   readonly view?: View | undefined;
 }

@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { Driver, DriverEnd } from "../../lib/driver/session/driver.ts";
 import { type SluiceError, toSluiceError } from "../../lib/errors.ts";
 import { canonicalDigest } from "../../lib/json/digest.ts";
+import { spawnDriver } from "../node/spawn-driver.ts";
 import { endFailure } from "./end-failure.ts";
 import { printable } from "./printable.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { runStep } from "./run-step.ts";
 import { Secrets } from "./secrets.ts";
 import type { SessionOutcome, SessionRequest, StepResult } from "./session-types.ts";
-import { startDriver } from "./start-driver.ts";
 import { StderrLines } from "./stderr-lines.ts";
 import type { StopSwitch } from "./stop-switch.ts";
 import type { Terminal } from "./terminal.ts";
@@ -64,13 +64,7 @@ export class Session {
   }
 
   async #prepare(): Promise<void> {
-    const driver = await startDriver(this.#request, {
-      stop: this.#stop,
-      onStderr: (chunk) => this.#stderr.push(chunk),
-      onNoise: (line) => this.#complain(`[driver's stdout] ${this.#secrets.hide(line)}`),
-      onState: (state) => this.#states.push(state),
-      onEnd: () => (this.#over = true),
-    });
+    const driver = await this.#start();
     this.#driver = driver;
     this.#reporter.identified(driver);
     const { permissions = [], steps = [] } = this.#request;
@@ -83,10 +77,37 @@ export class Session {
     this.#reporter.prepared(driver.permissions);
   }
 
+  async #start(): Promise<Driver> {
+    const { command, env, cwd, noise, startTimeout, companion } = this.#request;
+    const { stopped, killed } = this.#stop;
+    return await spawnDriver(command, {
+      env,
+      cwd,
+      noise,
+      startTimeout,
+      companion: companion === "off" ? "off" : "auto",
+      companionVia: companion === "off" ? undefined : companion,
+      signal: stopped,
+      onSpawn: (child) => {
+        const kill = (): void => void child.kill("SIGKILL");
+        killed.addEventListener("abort", kill);
+        void child.exited.then(() => killed.removeEventListener("abort", kill));
+      },
+      onStderr: (chunk) => this.#stderr.push(chunk),
+      onNoise: (line) => this.#complain(`[driver's stdout] ${this.#secrets.hide(line)}`),
+      onState: (state) => this.#states.push(state),
+      onEnd: () => (this.#over = true),
+    });
+  }
+
   async #runSteps(): Promise<void> {
     for (const step of this.#request.steps ?? []) {
       if (this.#over || this.#stop.stopped.aborted || this.#driver === undefined) return;
-      const context = { reporter: this.#reporter, stopped: this.#stop.stopped };
+      const context = {
+        reporter: this.#reporter,
+        stopped: this.#stop.stopped,
+        dataDir: this.#request.dataDir,
+      };
       const result = await runStep(this.#driver, step, context);
       this.#results.push(result);
       this.#reporter.completed(result);

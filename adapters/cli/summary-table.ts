@@ -1,7 +1,7 @@
 import type { DriverEnd } from "../../lib/driver/session/driver.ts";
-import { bytes, count, counted, seconds, throughput } from "./format.ts";
+import { bytes, count, counted, dataFigures, seconds, throughput } from "./format.ts";
 import type { SessionOutcome, StepResult } from "./session-types.ts";
-import { totals } from "./totals.ts";
+import { hasData, totals } from "./totals.ts";
 
 const LABEL_WIDTH = 14;
 /** Most states shown at each end of the list. */
@@ -30,6 +30,7 @@ export function summaryTable(outcome: SessionOutcome): readonly (readonly [strin
     ["Frames", `${count(stats?.framesIn ?? 0)} in, ${count(stats?.framesOut ?? 0)} out`],
     ["Bytes", `${count(stats?.bytesIn ?? 0)} in, ${count(stats?.bytesOut ?? 0)} out`],
     ["Throughput", throughput(total)],
+    ...(hasData(total.data) ? [["Data", dataFigures(total.data)] as const] : []),
     ["States", statesPassed(states)],
     ["Exit", exitOf(outcome.end)],
     ["Ended by", endedBy(outcome)],
@@ -43,6 +44,9 @@ function operationResult(result: StepResult | undefined): string {
     counted(result.observations, "observation"),
     bytes(result.bytes),
     seconds(result.milliseconds),
+    ...(hasData(result.data)
+      ? [`data ${dataFigures({ ...result.data, milliseconds: result.milliseconds })}`]
+      : []),
   ];
   return `${status}  ${figures.join(", ")}${result.problem === undefined ? "" : "; not as expected"}`;
 }

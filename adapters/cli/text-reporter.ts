@@ -2,7 +2,8 @@ import type { Capabilities } from "../../lib/driver/contract/capabilities.ts";
 import { TerminalStatus } from "../../lib/driver/contract/completed.ts";
 import type { Driver } from "../../lib/driver/session/driver.ts";
 import type { Observation } from "../../lib/driver/session/observation.ts";
-import { bytes, counted, seconds } from "./format.ts";
+import type { DataResult } from "./data-sink.ts";
+import { bytes, counted, dataFigures, seconds } from "./format.ts";
 import { printable } from "./printable.ts";
 import { Progress } from "./progress.ts";
 import type { Reporter } from "./reporter.ts";
@@ -10,6 +11,7 @@ import type { Secrets } from "./secrets.ts";
 import type { SessionOutcome, Step, StepResult } from "./session-types.ts";
 import { row, summaryTable } from "./summary-table.ts";
 import type { Terminal } from "./terminal.ts";
+import { hasData } from "./totals.ts";
 
 /** Longest part of an observation's payload that is shown. */
 const MAX_PAYLOAD = 200;
@@ -69,14 +71,24 @@ export class TextReporter implements Reporter {
     return this.#line(`${step.operation} #${sequence} ${kind} ${shown}`);
   }
 
+  data(step: Step, { sequence, streamId, bytes: size, digest, file, error }: DataResult): void {
+    if (!this.#setup.verbose && file === undefined) return;
+    const place = file === undefined ? "" : ` in ${file}`;
+    const end = error === undefined ? (digest ?? "") : `not whole: ${error.code}`;
+    this.#say(
+      `${step.operation} #${sequence} data ${streamId.slice(0, 60)}: ${bytes(size)}${place}, ${end}`,
+    );
+  }
+
   completed(result: StepResult): void {
     this.#progress?.stop();
-    const { operation, completion, problem, observations, milliseconds } = result;
+    const { operation, completion, problem, observations, milliseconds, data } = result;
+    const beside = hasData(data) ? `; data ${dataFigures({ ...data, milliseconds })}` : "";
     const status = completion?.status ?? "no completion";
     const expected = status === TerminalStatus.Completed ? "" : ", as expected";
     const verdict = problem === undefined ? expected : ", not as expected";
     this.#say(
-      `${operation}: ${status}${verdict}: ${counted(observations, "observation")}, ${bytes(result.bytes)} in ${seconds(milliseconds)}`,
+      `${operation}: ${status}${verdict}: ${counted(observations, "observation")}, ${bytes(result.bytes)} in ${seconds(milliseconds)}${beside}`,
     );
   }
 

@@ -14,6 +14,11 @@ export interface BridgeReadableOptions {
   readonly onCancel?: ((stream: Readable) => void) | undefined;
   /** Whether the Node stream is left untouched, not even read ahead, until the first read. Default false. */
   readonly lazy?: boolean | undefined;
+  /**
+   * Bytes after which reading waits for the event loop to look at every other pipe. Default: no limit.
+   * A runtime may read a fast pipe some megabytes on without looking at another one meanwhile.
+   */
+  readonly turnBytes?: number | undefined;
 }
 
 /**
@@ -27,23 +32,36 @@ export function bridgeReadable(
   stream: Readable,
   options: BridgeReadableOptions = {},
 ): BridgedReadable {
-  const source = new NodeSource(stream, options.onCancel ?? ((node) => node.destroy()));
+  const source = new NodeSource(stream, options);
   if (options.lazy !== true) source.attach();
   const readable = new ReadableStream<Uint8Array>(source, { highWaterMark: 0 });
   return { readable, detach: () => source.detach() };
 }
 
+/**
+ * Calls back once the event loop has looked at every pipe. On Deno an immediate comes before that, so
+ * that it takes a timer there, at some cost.
+ */
+function afterTurn(callback: () => void): void {
+  if ("Deno" in globalThis) setTimeout(callback, 0);
+  else setImmediate(callback);
+}
+
 class NodeSource implements UnderlyingDefaultSource<Uint8Array> {
   readonly #stream: Readable;
   readonly #onCancel: (stream: Readable) => void;
+  readonly #turnBytes: number;
+  #turn: Promise<void> | undefined;
+  #turnRead = 0;
   #attached = false;
   #ended = false;
   #fault: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(stream: Readable, onCancel: (stream: Readable) => void) {
+  constructor(stream: Readable, { onCancel, turnBytes }: BridgeReadableOptions) {
     this.#stream = stream;
-    this.#onCancel = onCancel;
+    this.#onCancel = onCancel ?? ((node) => node.destroy());
+    this.#turnBytes = turnBytes ?? Number.POSITIVE_INFINITY;
   }
 
   attach(): void {
@@ -66,9 +84,13 @@ class NodeSource implements UnderlyingDefaultSource<Uint8Array> {
 
   async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     this.attach();
+    if (this.#turnRead >= this.#turnBytes) await this.#turn;
     for (;;) {
       const chunk = this.#read();
-      if (chunk !== undefined) return controller.enqueue(chunk);
+      if (chunk !== undefined) {
+        this.#count(chunk.length);
+        return controller.enqueue(chunk);
+      }
       if (this.#ended) return controller.close();
       if (this.#fault !== undefined) throw this.#fault;
       await new Promise<void>((resolve) => {
@@ -100,6 +122,18 @@ class NodeSource implements UnderlyingDefaultSource<Uint8Array> {
     if (chunk instanceof Uint8Array)
       return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     throw new TypeError("A byte stream must not have an encoding set");
+  }
+
+  #count(bytes: number): void {
+    if (this.#turnBytes === Number.POSITIVE_INFINITY) return;
+    this.#turnRead += bytes;
+    this.#turn ??= new Promise((resolve) => {
+      afterTurn(() => {
+        this.#turn = undefined;
+        this.#turnRead = 0;
+        resolve();
+      });
+    });
   }
 
   readonly #notify = (): void => {

@@ -7,6 +7,12 @@ export { bridgeReadable } from "./node-readable.ts";
 export { bridgeWritable } from "./node-writable.ts";
 
 /**
+ * Bytes of a channel that are read before the pipes beside it are looked at: what comes on a driver's
+ * stdout before the data of a stream must be seen before much of that data is.
+ */
+const TURN_BYTES = 128 * 1024;
+
+/**
  * Bridges a Node socket to a byte channel whose halves end on their own.
  *
  * Cancelling `readable` stops reading and leaves `writable` alone; the socket is destroyed once both
@@ -15,6 +21,7 @@ export { bridgeWritable } from "./node-writable.ts";
 export function bridgeDuplex(socket: Duplex): ByteDuplex {
   socket.allowHalfOpen = true;
   const { readable } = bridgeReadable(socket, {
+    turnBytes: TURN_BYTES,
     onCancel: () => {
       if (socket.writableFinished || socket.destroyed) socket.destroy();
       else socket.once("finish", () => socket.destroy());

@@ -4,6 +4,8 @@ import { serveControl } from "../../lib/driver/serve/serve-driver.ts";
 import type { ServeOptions } from "../../lib/driver/serve/serve-options.ts";
 import { openInput } from "./files.ts";
 import { nodeClock } from "./node-clock.ts";
+import { openCompanion, takeCompanionAddress } from "./open-companion.ts";
+import { nodeSha256 } from "./sha256.ts";
 import { stdio } from "./stdio.ts";
 
 type RuntimeMembers = "runtime_name" | "runtime_version" | "os" | "architecture";
@@ -21,7 +23,8 @@ export interface ServeDriverOptions extends Omit<ServeOptions, "identity"> {
 }
 
 /**
- * Serves a driver on this process's stdin and stdout until the host shuts it down or goes away.
+ * Serves a driver on this process's stdin and stdout, and on the companion channel that the host
+ * offers, until the host shuts it down or goes away.
  *
  * While it serves, `console.*` and plain writes to stdout go to stderr. What was sent has been handed
  * to the system when it resolves, or when the process ends.
@@ -30,13 +33,18 @@ export interface ServeDriverOptions extends Omit<ServeOptions, "identity"> {
  *   by the end of the host's input. `stdio_in_use` when stdio is held already.
  */
 export async function serveDriver(options: ServeDriverOptions): Promise<void> {
+  // First of all: from here on no child of this process inherits them.
+  const address = takeCompanionAddress();
   const control = stdio();
   const onError = options.onError ?? report;
   try {
+    const companion = options.companion ?? (await openCompanion(address));
     await serveControl(control, {
       ...options,
       identity: { ...runtimeIdentity(), ...options.identity },
       openInput: options.openInput ?? openInput,
+      companion,
+      sha256: options.sha256 ?? nodeSha256,
       onError,
       clock: options.clock ?? nodeClock,
     });

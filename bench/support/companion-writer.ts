@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { Socket } from "node:net";
 import { bridgeDuplex } from "../../adapters/node/node-streams.ts";
 import { encodeControlBlock } from "../../lib/driver/companion/encode-block.ts";
@@ -56,8 +55,7 @@ async function plain(socket: Socket, { mode, total, size }: Writing): Promise<vo
       window: mode === "serial" ? 0 : 1,
     }),
   );
-  // The host's hello, and then its first credit.
-  if (mode === "granted") for (let blocks = 0; blocks < 2; blocks += 1) await once(socket, "data");
+  if (mode === "granted") await credited(socket);
   for (let sent = 0, sequence = 0; sent < total; sent += size, sequence += 1) {
     const header = { ...ids, sequence, length: size, final: sent + size >= total };
     socket.cork();
@@ -68,6 +66,17 @@ async function plain(socket: Socket, { mode, total, size }: Writing): Promise<vo
   }
   socket.end();
   socket.resume();
+}
+
+/** Waits for the host's first credit. */
+function credited(socket: Socket): Promise<void> {
+  let text = "";
+  return new Promise((resolve) => {
+    socket.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      if (text.includes('"credit"')) resolve();
+    });
+  });
 }
 
 /** All of a frame but its payload. */

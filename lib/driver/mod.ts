@@ -50,7 +50,25 @@ export { Machine, State } from "./machine.ts";
 export type { ActiveInvocation } from "./machine.ts";
 export { newInstanceId } from "./instance-id.ts";
 export { serveControl } from "./serve/serve-driver.ts";
-export type { Invocation, ObserveOptions, ServeOptions } from "./serve/serve-options.ts";
+export type {
+  Invocation,
+  ObserveOptions,
+  ServedCompanion,
+  ServeOptions,
+} from "./serve/serve-options.ts";
+export {
+  COMPANION_PROTOCOL,
+  CompanionAbort,
+  CompanionCredit,
+  CompanionFault,
+  CompanionFaultCode,
+  CompanionHello,
+  CompanionStop,
+} from "./companion/mod.ts";
+export type { ByteSource, DataStream } from "./companion/mod.ts";
+export type { CompanionPolicy } from "./session/companion-plane.ts";
+export type { ConnectOptions } from "./session/connect-driver.ts";
+export type { InputEnd } from "./session/run.ts";
 export { connectDriver } from "./session/connect-driver.ts";
 export type { Driver, DriverEnd } from "./session/driver.ts";
 export type { PrepareOptions } from "./session/handshake.ts";

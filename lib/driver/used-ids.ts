@@ -20,9 +20,12 @@ export class UsedIds {
     this.#ids.add(id);
   }
 
-  /** @throws {ProtocolError} `budget_exceeded` with code `session_exhausted` when no further id fits. */
-  checkRoom(): void {
-    if (this.#ids.size < this.#limit) return;
+  /**
+   * @param pending How many are under way that will be used up.
+   * @throws {ProtocolError} `budget_exceeded` with code `session_exhausted` when no further id fits.
+   */
+  checkRoom(pending: number = 0): void {
+    if (this.#ids.size + pending < this.#limit) return;
     throw new ProtocolError(
       ErrorClass.BudgetExceeded,
       `Session has used ${this.#limit} invocation ids: start a new session`,

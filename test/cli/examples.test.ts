@@ -15,6 +15,9 @@ describe.skipIf(nodePath === undefined)(`examples/host.ts${skipReason}`, () => {
         .finished;
       expect(code).toBe(0);
       expect(stdout).toMatch(/tokenise: completed: [\d,]+ observations/);
+      expect(stdout).toMatch(
+        /mirror: completed: 4 obs.*; data 67\.11 MB in, 16\.78 MB out, \d+ MB\/s/,
+      );
       expect(stdout).toContain("count: cancelled, as expected");
       expect(stdout).toContain("fail: errored, as expected");
       expect(stdout).toMatch(/Everything came out as expected\.\n$/);

@@ -86,6 +86,29 @@ const WRONG: readonly (readonly [args: readonly string[], message: string, hint?
     ["run", "--cwd", pathOf("package.json"), "--", "d"],
     `Option --cwd: ${JSON.stringify(pathOf("package.json"))} is not a directory: give one`,
   ],
+  [
+    ["run", "--operation", "o", "--input-handle", "pipe:/x", "--", "d"],
+    "Option --input-handle has no operation after it: it is the input of those that follow, so put it before --operation",
+  ],
+  ...["/s3cret", "file:/s3cret", "pipe:", ":"].map(
+    (value) =>
+      [
+        ["run", "--input-handle", value, "--operation", "o", "--", "d"],
+        "Option --input-handle needs a kind, a colon and a value: pipe:PATH, socket:PATH or memfd:NAME",
+      ] as const,
+  ),
+  [
+    ["run", "--data-dir", "no/such/folder", "--", "d"],
+    'Option --data-dir: "no/such/folder" does not exist or cannot be reached: check the path',
+  ],
+  [
+    ["run", "--data-dir", pathOf("package.json"), "--", "d"],
+    `Option --data-dir: ${JSON.stringify(pathOf("package.json"))} is not a directory: give one`,
+  ],
+  [
+    ["run", "--companion", "pigeon", "--", "d"],
+    'Option --companion is fd, unix, pipe, tcp or off, got "pigeon"',
+  ],
   [["run", "--noise", "loud", "--", "d"], 'Option --noise is fail or stderr, got "loud"'],
   [
     ["run", "--env", "s3cret", "--", "d"],

@@ -1,6 +1,9 @@
 import type { Clock } from "../../clock.ts";
+import type { Sha256 } from "../../json/digest.ts";
 import type { JsonValue } from "../../json/value.ts";
 import type { LimitOptions } from "../../limits.ts";
+import type { ByteDuplex } from "../../streams/duplex.ts";
+import type { ByteSource } from "../companion/mod.ts";
 import type { Capabilities } from "../contract/capabilities.ts";
 import type { TerminalStatus } from "../contract/completed.ts";
 import type { DriverIdentity } from "../contract/identity.ts";
@@ -13,6 +16,18 @@ import type { SelectVersion } from "../versions.ts";
 export interface ObserveOptions {
   /** Any value that JSON can carry. */
   readonly payload?: JsonValue | undefined;
+  /**
+   * Bytes, or a source of chunks, that go over the companion channel; not beside a payload. The source
+   * is read only as the host takes it, and its chunks must not be changed once they were given.
+   */
+  readonly data?: ByteSource | undefined;
+}
+
+/** A companion channel as the driver's side opened it. */
+export interface ServedCompanion {
+  readonly duplex: ByteDuplex;
+  /** What the host gave to prove it by. */
+  readonly token?: string | undefined;
 }
 
 /** An invocation, as its handler sees it. */
@@ -29,10 +44,13 @@ export interface Invocation {
   /** Aborts when the host cancels the invocation, or has gone. */
   readonly signal: AbortSignal;
   /**
-   * Reports an observation; awaiting it is the backpressure.
+   * Reports an observation; awaiting it is the backpressure. With `data` it resolves once the stream has
+   * ended: sent whole, or stopped because the host does not want the rest. Streams may be sent side by side.
    *
    * @throws {ProtocolError} `invalid_request` for a payload that JSON cannot carry, `budget_exceeded` for
    *   one that is too large, `malformed_observation` for an empty kind; the invocation goes on.
+   * @throws {CompanionFault} `unavailable` where there is no companion channel, `stream_aborted` when the
+   *   source failed (cause kept), `truncated` when the channel ended.
    * @throws {SluiceError} `invocation_ended`; `write_queue_full` when calls are not awaited; or the reason
    *   why the session ended.
    */
@@ -74,5 +92,9 @@ export interface ServeOptions extends LimitOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
   /** Opens an input handle; adapters give one. */
   readonly openInput?: ((handle: ExactInputHandle) => ReadableStream<Uint8Array>) | undefined;
+  /** The companion channel; adapters open the one that the host offers. */
+  readonly companion?: ServedCompanion | undefined;
+  /** Makes the digests of data streams. Default: the adapter's own, or portable code. */
+  readonly sha256?: (() => Sha256) | undefined;
   readonly clock?: Clock | undefined;
 }

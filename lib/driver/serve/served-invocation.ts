@@ -3,6 +3,7 @@ import { SluiceError } from "../../errors.ts";
 import type { JsonObject } from "../../json/value.ts";
 import type { Peer } from "../../rpc/peer.ts";
 import { ignore, rejected } from "../../rpc/promises.ts";
+import type { CompanionDriver } from "../companion/mod.ts";
 import { CheckedMessage } from "../codec/checked-message.ts";
 import { TerminalStatus } from "../contract/completed.ts";
 import type { ExactInputHandle, InvokeParams } from "../contract/invoke.ts";
@@ -12,6 +13,7 @@ import { Summary } from "../summary.ts";
 import { tell } from "../tell.ts";
 import { inputOf } from "./input-of.ts";
 import { nextTurn } from "./next-turn.ts";
+import { ServedData } from "./served-data.ts";
 import type { Invocation, ObserveOptions, ServeOptions } from "./serve-options.ts";
 
 /** Over this many bytes waiting to be written, `observe` waits for the host. */
@@ -25,6 +27,7 @@ interface Setup {
   readonly clock: Clock;
   readonly options: ServeOptions;
   readonly permissions: readonly string[];
+  readonly companion: CompanionDriver | undefined;
 }
 
 /** One invocation at the driver's end: numbers its observations and sends its completion exactly once. */
@@ -37,8 +40,11 @@ export class ServedInvocation implements Invocation {
   readonly #setup: Setup;
   readonly #controller = new AbortController();
   readonly #summary = new Summary();
+  readonly #data: ServedData;
   #input: ReadableStream<Uint8Array> | undefined;
   #sequence = 0;
+  /** Whether the last record was not taken for sending. */
+  #refused = false;
   #ended = false;
   /** Settles when the last observation was written. */
   #written: Promise<void> = Promise.resolve();
@@ -50,6 +56,7 @@ export class ServedInvocation implements Invocation {
     this.inputHandle = params.ephemeral_exact_input_handle;
     this.permissions = setup.permissions;
     this.#setup = setup;
+    this.#data = new ServedData(setup.companion, params);
   }
 
   get signal(): AbortSignal {
@@ -57,16 +64,32 @@ export class ServedInvocation implements Invocation {
   }
 
   get input(): ReadableStream<Uint8Array> {
-    this.#input ??= inputOf(this.inputHandle, this.#setup.options.openInput);
+    this.#input ??=
+      this.#data.input(this.inputHandle) ??
+      inputOf(this.inputHandle, this.#setup.options.openInput);
     return this.#input;
   }
 
-  readonly observe = async (kind: string, { payload }: ObserveOptions = {}): Promise<void> => {
+  readonly observe = async (kind: string, options: ObserveOptions = {}): Promise<void> => {
+    const { payload, data } = options;
     if (this.#ended)
       throw new SluiceError(
         "invocation_ended",
         `The invocation has ended: observation ${kind.slice(0, 60)} was not sent`,
       );
+    if (data === undefined)
+      return await this.#announce(kind, payload === undefined ? {} : { payload });
+    if (payload !== undefined)
+      throw new TypeError("An observation carries a payload or data, not both");
+    const streamId = this.#data.nextStreamId(data);
+    const announced = this.#announce(kind, { data_stream: { stream_id: streamId } });
+    // The record is queued by now, or was refused: then nobody expects the stream.
+    if (this.#refused) return await announced;
+    await Promise.all([announced, this.#data.send(streamId, data)]);
+  };
+
+  /** Sends the record of an observation. */
+  async #announce(kind: string, content: Partial<ObservationParams>): Promise<void> {
     const sequence = this.#sequence + 1;
     const params = {
       invocation_id: this.invocationId,
@@ -74,25 +97,27 @@ export class ServedInvocation implements Invocation {
       sequence,
       kind,
       monotonic_ns: Math.round(this.#setup.clock.now() * 1e6),
-      ...(payload !== undefined && { payload }),
+      ...content,
     };
     const written = this.#send(Method.Observation, params);
     // One that was refused has no number; one that is queued is waited for only when much is queued already.
-    if (this.#sequence !== sequence) return await written;
+    this.#refused = this.#sequence !== sequence;
+    if (this.#refused) return await written;
     this.#written = written;
     if (this.#setup.peer.queuedBytes > HIGH_WATER) await written;
     if (sequence % BURST === 0) await nextTurn();
-  };
+  }
 
   /** The session has committed to send this observation of the invocation. */
-  sent({ sequence, kind, payload }: ObservationParams): void {
+  sent({ sequence, kind, payload, data_stream: stream }: ObservationParams): void {
     this.#sequence = sequence;
-    this.#summary.observe({ kind, sequence, ...(payload !== undefined && { payload }) });
+    this.#summary.observe({ kind, sequence, payload, stream: stream?.stream_id });
   }
 
   /** Tells the handler that its work is not wanted any more. */
-  abort(reason: unknown): void {
+  abort(reason: SluiceError): void {
     this.#controller.abort(reason);
+    this.#data.abort(reason);
   }
 
   /** Runs the handler and reports how it ended; never rejects. */
@@ -102,6 +127,7 @@ export class ServedInvocation implements Invocation {
     // Also makes room in a queue that a handler filled without waiting. A session that has ended has
     // told its handlers already.
     await this.#written.catch(ignore);
+    await this.#data.settle(this.#summary);
     const params = {
       invocation_id: this.invocationId,
       attempt_id: this.attemptId,
@@ -110,6 +136,7 @@ export class ServedInvocation implements Invocation {
       ...(this.#sequence > 0 && { last_sequence: this.#sequence }),
     };
     await this.#send(Method.Completed, params).catch(ignore);
+    this.#data.end();
     await this.#input?.cancel().catch(ignore);
   }
 

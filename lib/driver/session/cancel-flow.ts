@@ -14,15 +14,22 @@ interface Stop {
   readonly capable: boolean;
 }
 
+/** What happens to a run whose driver does not end it. */
+export interface CancelEnds {
+  /** Whether the session goes on without it. */
+  keep(): boolean;
+  /** Ends it without a word of the driver. */
+  giveUp(entry: Entry, cause: SluiceError): void;
+}
+
 /** Cancels the invocation under way and ends the driver when it does not heed (host-v1 §5). */
 export class CancelFlow {
   readonly #link: Link;
-  readonly #giveUp: (entry: Entry, cause: SluiceError) => void;
+  readonly #ends: CancelEnds;
 
-  /** @param giveUp Ends a run without a word of the driver, while the session goes on to its close. */
-  constructor(link: Link, giveUp: (entry: Entry, cause: SluiceError) => void) {
+  constructor(link: Link, ends: CancelEnds) {
     this.#link = link;
-    this.#giveUp = giveUp;
+    this.#ends = ends;
   }
 
   /** Asks the driver to cancel where it can, and starts the deadline. */
@@ -50,7 +57,7 @@ export class CancelFlow {
       reason: cause.message.slice(0, 200) || cause.code,
       deadline_millis: deadline,
     };
-    this.#link.machine.requestCancel(params);
+    entry.machine!.requestCancel(params);
     // What the driver answers proves nothing: only its completion, or the deadline, ends the invocation.
     this.#link.peer.request(Method.Cancel, params, { timeout: deadline }).catch(() => {});
   }
@@ -61,14 +68,15 @@ export class CancelFlow {
     const why = capable
       ? "did not end a cancelled invocation"
       : "cannot cancel, and did not end an invocation that was given up,";
-    const what = this.#link.closing ? "it is being ended" : "it is being killed";
+    const keep = !this.#link.closing && this.#ends.keep();
+    const what = fate(this.#link.closing, keep);
     const error = new ProtocolError(
       ErrorClass.CancellationTimeout,
       `Driver ${why} within ${cancelDeadline} ms; ${what}`,
       { data: { invocationId, deadline: cancelDeadline }, cause },
     );
     // A close has rungs of its own for what follows.
-    if (this.#link.closing) this.#giveUp(entry, error);
+    if (this.#link.closing || keep) this.#ends.giveUp(entry, error);
     else this.#link.fail(error, "SIGKILL");
   }
 
@@ -84,4 +92,9 @@ export class CancelFlow {
       ),
     );
   }
+}
+
+function fate(closing: boolean, keep: boolean): string {
+  if (keep) return "the session goes on without it";
+  return closing ? "it is being ended" : "it is being killed";
 }

@@ -10,4 +10,6 @@ export interface DriverProcess {
   readonly tail: StderrTail;
   /** Ends it by the ladder, from this rung on; never rejects, and can be called again with a later rung. */
   end(startAt: "stdin" | "SIGTERM" | "SIGKILL"): Promise<LadderResult>;
+  /** Closes what is left of its pipes, once they were read. */
+  release(): void;
 }

@@ -36,7 +36,7 @@ export async function sayHello(link: Link, options: DriverOptions): Promise<Hell
   const version = agreeVersion(versions, result.driver_version_range, options.selectVersion);
   checkIdentity(result.identity, options.expectIdentity ?? {});
   checkPermissions(result.requested_permissions, undefined, "Permissions that the driver requests");
-  link.machine.acceptHello();
+  link.lifecycle.acceptHello();
   return { result, version };
 }
 
@@ -83,7 +83,7 @@ export async function prepare(
   const answer = await link.call(Method.Prepare, params);
   const { accepted_permissions: accepted } = readResult(PrepareResult, answer, Method.Prepare);
   checkPermissions(accepted, permissions, "Accepted permissions");
-  link.machine.acceptPrepare();
+  link.lifecycle.acceptPrepare();
   return accepted;
 }
 

@@ -1,16 +1,30 @@
 import { type Clock, systemClock } from "../../clock.ts";
 import { DEFAULT_LIMITS, type Limits, resolveLimits } from "../../limits.ts";
 import type { ChildHandle } from "../../process/child-handle.ts";
-import { boundedAfterExit } from "../../process/drain-after-exit.ts";
+import { type AfterExitOptions, boundedAfterExit } from "../../process/drain-after-exit.ts";
 import { endChild } from "../../process/ladder.ts";
 import { StderrTail } from "../../process/stderr-tail.ts";
+import type { ByteDuplex } from "../../streams/duplex.ts";
+import type { CompanionOffer } from "./companion-offer.ts";
+import type { CompanionPolicy } from "./companion-plane.ts";
 import type { Driver } from "./driver.ts";
 import type { DriverProcess } from "./driver-process.ts";
 import { HostedDriver } from "./hosted-driver.ts";
+import type { OfferInput } from "./input-offer.ts";
 import type { DriverOptions } from "./options.ts";
+
+/** What an adapter offers to a driver beside its stdio. */
+export interface ChildOffers {
+  /** The companion channel, whose address the driver's environment names. */
+  readonly companion?: CompanionOffer | undefined;
+  /** Offers an input to a driver without companion channel. */
+  readonly offerInput?: OfferInput | undefined;
+}
 
 /** Options of a driver that is a process of this host. */
 export interface HostChildOptions extends DriverOptions {
+  /** Whether there is a companion channel: where the driver has it, always, or never. Default `auto`. */
+  readonly companion?: CompanionPolicy | undefined;
   /** Gets every chunk of the driver's standard error as it comes. */
   readonly onStderr?: ((chunk: Uint8Array) => void) | undefined;
 }
@@ -27,6 +41,7 @@ export interface HostChildOptions extends DriverOptions {
 export async function hostChild(
   child: ChildHandle,
   options: HostChildOptions = {},
+  offers: ChildOffers = {},
 ): Promise<Driver> {
   const clock: Clock = options.clock ?? systemClock;
   const limits = await checkedLimits(child, { clock, options });
@@ -40,13 +55,41 @@ export async function hostChild(
     exited: child.exited,
     tail,
     // The session has closed stdin by then: its lock on the stream lets nobody else do it.
+    release: () => child.release(),
     end: (startAt) => endChild(child, { clock, limits, startAt, closeStdin: () => {} }),
   };
   const control = {
     readable: boundedAfterExit(child.readable, child.exited, bounds),
     writable: child.writable,
   };
-  return await HostedDriver.start(control, { ...options, clock }, process);
+  return await HostedDriver.start(
+    control,
+    { ...options, clock },
+    {
+      process,
+      policy: options.companion ?? "auto",
+      offer: offers.companion && boundedOffer(offers.companion, child, bounds),
+      offerInput: offers.offerInput,
+    },
+  );
+}
+
+/** Once the child has exited its companion channel is read to its end, within the same bounds as its pipes. */
+function boundedOffer(
+  offer: CompanionOffer,
+  child: ChildHandle,
+  bounds: AfterExitOptions,
+): CompanionOffer {
+  const bounded = ({ readable, writable }: ByteDuplex): ByteDuplex => ({
+    readable: boundedAfterExit(readable, child.exited, bounds),
+    writable,
+  });
+  const { channel, token } = offer;
+  return {
+    token,
+    channel: channel instanceof Promise ? channel.then(bounded) : bounded(channel),
+    withdraw: () => offer.withdraw(),
+  };
 }
 
 /** The child runs already, so that a wrong call must not leave it behind. */

@@ -10,17 +10,32 @@ import { ProtocolError } from "../contract/protocol-error.ts";
 import { State } from "../machine.ts";
 import type { Driver, DriverEnd } from "./driver.ts";
 import type { DriverProcess } from "./driver-process.ts";
+import type { CompanionOffer } from "./companion-offer.ts";
+import { CompanionPlane, type CompanionPolicy } from "./companion-plane.ts";
 import { type Hello, prepare, type PrepareOptions, readResult, sayHello } from "./handshake.ts";
 import { Invocations } from "./invocations.ts";
+import type { OfferInput } from "./input-offer.ts";
 import { Link } from "./link.ts";
 import type { DriverOptions } from "./options.ts";
 import type { InvokeOptions, Run } from "./run.ts";
 import type { SessionStats } from "./traffic.ts";
 
+/** How long standard error may take to settle after the end, before it is reported. */
+const STDERR_SETTLE = 100;
+
+/** What an adapter gives to a session beside its control channel. */
+export interface SessionSetup {
+  readonly process?: DriverProcess | undefined;
+  readonly policy: CompanionPolicy;
+  readonly offer?: CompanionOffer | undefined;
+  readonly offerInput?: OfferInput | undefined;
+}
+
 /** The host's end of a session. */
 export class HostedDriver implements Driver {
   readonly ended: Promise<DriverEnd>;
   readonly #link: Link;
+  readonly #plane: CompanionPlane;
   readonly #invocations: Invocations;
   readonly #end = Promise.withResolvers<DriverEnd>();
   readonly #rungs: "shutdown"[] = [];
@@ -30,11 +45,8 @@ export class HostedDriver implements Driver {
   #preparing = false;
   #closing: Promise<DriverEnd> | undefined;
 
-  private constructor(
-    control: ByteDuplex,
-    options: DriverOptions,
-    process: DriverProcess | undefined,
-  ) {
+  private constructor(control: ByteDuplex, options: DriverOptions, setup: SessionSetup) {
+    const { process, policy, offer, offerInput } = setup;
     this.ended = this.#end.promise;
     const events = {
       message: (...passed: Parameters<Invocations["message"]>) =>
@@ -42,22 +54,48 @@ export class HostedDriver implements Driver {
       congested: () => this.#invocations.congested,
       waits: () => this.#invocations.waits,
       paused: (paused: boolean) => this.#invocations.paused(paused),
+      changed: () => this.#invocations.check(),
       isInvoking: () => this.#invocations.invoking,
       ended: (reason: SluiceError) => void this.#finish(reason),
     };
     this.#link = new Link(control, { options, process, events });
-    this.#invocations = new Invocations(this.#link, options, () => this.#capabilities);
+    this.#plane = new CompanionPlane({
+      offer,
+      policy,
+      clock: this.#link.clock,
+      limits: options,
+      sha256: options.sha256,
+      onFault: (fault, scope) => {
+        const keep = scope === "channel" && options.onCompanionFault === "detach";
+        if (!keep && !this.#link.closing) this.#link.fail(fault);
+      },
+      onProgress: () => this.#invocations.progress(),
+    });
+    this.#invocations = new Invocations({
+      link: this.#link,
+      plane: this.#plane,
+      options,
+      offerInput,
+      capabilities: () => this.#capabilities,
+    });
   }
 
   /** Says hello; a driver that does not answer well is ended before this rejects. */
   static async start(
     control: ByteDuplex,
     options: DriverOptions,
-    process?: DriverProcess,
+    setup: SessionSetup,
   ): Promise<HostedDriver> {
-    const driver = new HostedDriver(control, options, process);
+    const driver = new HostedDriver(control, options, setup);
     try {
+      const { clock, limits } = driver.#link;
+      const started = clock.now();
       driver.#hello = await sayHello(driver.#link, options);
+      const left = Math.max(1, limits.startTimeout - (clock.now() - started));
+      await Promise.race([
+        driver.#plane.agree(driver.#hello.result.capabilities, left),
+        driver.#link.ended.then((reason) => Promise.reject(reason)),
+      ]);
       driver.#capabilities = driver.#hello.result.capabilities;
       driver.#link.changed();
       return driver;
@@ -87,7 +125,7 @@ export class HostedDriver implements Driver {
   }
 
   get state(): State {
-    return this.#link.machine.state;
+    return this.#link.lifecycle.state;
   }
 
   get stats(): SessionStats {
@@ -127,7 +165,7 @@ export class HostedDriver implements Driver {
 
   async refreshCapabilities(): Promise<Capabilities> {
     this.#link.checkOpen();
-    this.#link.machine.checkCapabilities();
+    this.#link.lifecycle.checkCapabilities();
     const answer = await this.#link.call(Method.Capabilities, {});
     const result = await this.#trusted(() =>
       readResult(CapabilitiesResult, answer, Method.Capabilities),
@@ -138,7 +176,7 @@ export class HostedDriver implements Driver {
 
   async reset(): Promise<void> {
     this.#link.checkOpen();
-    this.#link.machine.reset();
+    this.#link.lifecycle.reset();
     const answer = await this.#link.call(Method.Reset, {});
     await this.#trusted(() => readResult(ResetResult, answer, Method.Reset));
   }
@@ -166,13 +204,14 @@ export class HostedDriver implements Driver {
   /** The first rung: the driver's own way to end; what it answers does not matter. */
   async #shutdown(): Promise<void> {
     this.#rungs.push("shutdown");
-    this.#link.machine.shutdown();
+    this.#link.lifecycle.shutdown();
     await this.#link.call(Method.Shutdown, {}, this.#link.limits.shutdownTimeout).catch(() => {});
   }
 
   /** Half-closes the control channel and reads on until the driver closes its half, or its process is ended. */
   async #leave(): Promise<void> {
     void this.#link.peer.closeWrite().catch(() => {});
+    this.#plane.halfClose();
     if (this.#link.process !== undefined) await this.#link.process.end("stdin");
     const timer = this.#link.clock.setTimer(
       () => this.#link.fail(this.#link.closeReason),
@@ -206,6 +245,11 @@ export class HostedDriver implements Driver {
     this.#invocations.failAll(reason);
     const { process } = this.#link;
     const result: LadderResult | undefined = await process?.end("stdin");
+    const { exitGrace: grace, exitBytes: bytes } = this.#link.limits;
+    await this.#plane.readRest({ grace, bytes });
+    this.#plane.close();
+    await process?.tail.settled(this.#link.clock, STDERR_SETTLE);
+    process?.release();
     this.#end.resolve({
       reason,
       exit: result?.status,

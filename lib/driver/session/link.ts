@@ -11,12 +11,12 @@ import { driverCodec } from "../codec/driver-codec.ts";
 import { Method } from "../contract/method.ts";
 import { ProtocolError } from "../contract/protocol-error.ts";
 import { ErrorClass } from "../contract/error-class.ts";
-import { Machine, State } from "../machine.ts";
+import type { State } from "../machine.ts";
 import { tell } from "../tell.ts";
-import { UsedIds } from "../used-ids.ts";
 import { CUT_FRAME } from "./cut-frames.ts";
 import type { DriverProcess } from "./driver-process.ts";
 import { endReason } from "./end-reason.ts";
+import { Lifecycle } from "../lifecycle.ts";
 import { Noise } from "./noise.ts";
 import type { DriverOptions } from "./options.ts";
 import { excerptOf, ProtocolFault, refusal, sessionClosed } from "./reasons.ts";
@@ -32,6 +32,8 @@ export interface LinkEvents {
   waits(): readonly string[];
   /** Whether reading is paused now. */
   paused(paused: boolean): void;
+  /** Something changed in the session, or in who waits. */
+  changed(): void;
   /** Whether an invocation is under way, for the reason of an end. */
   isInvoking(): boolean;
   /** The session has ended; called once. */
@@ -42,11 +44,11 @@ export interface LinkEvents {
 const MISPLACED = new Set(["unknown_response", "invalid_message", "duplicate_request_id"]);
 
 /**
- * The control plane of one session: the peer, the machine, who waits for what, and the one reason
+ * The control plane of one session: the peer, the states, who waits for what, and the one reason
  * for which it ended.
  */
 export class Link {
-  readonly machine: Machine;
+  readonly lifecycle: Lifecycle;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly process: DriverProcess | undefined;
@@ -77,7 +79,7 @@ export class Link {
     this.ended = this.#end.promise;
     this.limits = resolveLimits(options);
     this.clock = options.clock ?? systemClock;
-    this.machine = new Machine(new UsedIds(this.limits.usedIds));
+    this.lifecycle = new Lifecycle(this.limits.usedIds);
     this.#noise = new Noise(options, this.limits.noiseBytes);
     this.peer = new Peer(control, {
       codec: this.#traffic.counted(driverCodec),
@@ -151,15 +153,16 @@ export class Link {
 
   /** The state forbids `driver.shutdown`; the reason of the end will name it. */
   skipShutdown(): void {
-    this.#skippedIn = this.machine.state;
+    this.#skippedIn = this.lifecycle.state;
   }
 
   /** Something changed that may let reading go on. */
   changed(): void {
-    if (this.#state !== this.machine.state) {
-      this.#state = this.machine.state;
+    if (this.#state !== this.lifecycle.state) {
+      this.#state = this.lifecycle.state;
       tell(this.#options.onState, this.#state);
     }
+    this.#events.changed();
     if (this.#resume === undefined || this.#mustPause()) return;
     this.#resume.resolve();
     this.#resume = undefined;

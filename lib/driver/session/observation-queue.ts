@@ -1,4 +1,5 @@
 import type { SluiceError } from "../../errors.ts";
+import type { Limits } from "../../limits.ts";
 
 /** The bounds of an {@link ObservationQueue}: counts and bytes (of the frames' texts). */
 export interface QueueBounds {
@@ -8,6 +9,16 @@ export interface QueueBounds {
   /** Over this it is overfull: something must give. */
   readonly aheadCount: number;
   readonly aheadBytes: number;
+}
+
+/** The bounds that a session's limits set. */
+export function queueBounds(limits: Limits): QueueBounds {
+  return {
+    fullCount: limits.runQueueCount,
+    fullBytes: limits.runQueueBytes,
+    aheadCount: limits.aheadCount,
+    aheadBytes: limits.aheadBytes,
+  };
 }
 
 interface Waiter<T> {

@@ -1,5 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import type { SluiceError } from "../../errors.ts";
+import type { Sha256 } from "../../json/digest.ts";
 import type { LimitOptions } from "../../limits.ts";
 import type { DriverIdentity } from "../contract/identity.ts";
 import type { VersionRange } from "../contract/shared.ts";
@@ -27,6 +28,18 @@ export interface DriverOptions extends LimitOptions {
   readonly onState?: ((state: State) => void) | undefined;
   /** Told once when the session has ended by itself or by a fault. */
   readonly onEnd?: ((reason: SluiceError) => void) | undefined;
+  /**
+   * What a cancelled invocation does that the driver does not end in time: the driver is killed (the
+   * default), or, where it runs several at a time, only the run fails and its place stays taken.
+   */
+  readonly onCancelTimeout?: "kill" | "keep" | undefined;
+  /**
+   * What a driver does that breaks the rules of the companion channel: the session ends (the default), or
+   * goes on without the channel (`detach`).
+   */
+  readonly onCompanionFault?: "end" | "detach" | undefined;
+  /** Makes the digests of data streams. Default: the adapter's own, or portable code. */
+  readonly sha256?: (() => Sha256) | undefined;
   /** Where time comes from. Default: the adapter's clock, or web timers. */
   readonly clock?: Clock | undefined;
 }

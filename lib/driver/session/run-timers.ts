@@ -23,6 +23,10 @@ export class RunTimers {
     );
   }
 
+  has(name: TimerName): boolean {
+    return this.#timers.has(name);
+  }
+
   stop(name: TimerName): void {
     this.#timers.get(name)?.cancel();
     this.#timers.delete(name);

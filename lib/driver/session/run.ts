@@ -2,6 +2,7 @@ import type { SluiceError } from "../../errors.ts";
 import type { JsonValue } from "../../json/value.ts";
 import type { TerminalStatus } from "../contract/completed.ts";
 import type { ExactInputHandle } from "../contract/invoke.ts";
+import type { ByteSource } from "../companion/mod.ts";
 import type { Observation } from "./observation.ts";
 
 /** How an invocation ended. */
@@ -13,11 +14,24 @@ export interface Completion {
   readonly last_sequence?: number;
   /** Why the host cancelled it, when it did. */
   readonly cancelled?: SluiceError;
+  /** Set when data streams had not ended `dataTimeout` after the driver's completion. */
+  readonly incomplete?: SluiceError;
+}
+
+/** How an input went: ended by its final frame, or given up, and how much of it was sent. */
+export interface InputEnd {
+  readonly end: "final" | "abort";
+  readonly length: number;
 }
 
 /** Options of one invocation. */
 export interface InvokeOptions {
-  /** Where the driver reads its exact input. Default: a pipe that is empty. */
+  /**
+   * The exact input: bytes, or a stream that is read as the driver takes it. It goes over the companion
+   * channel, or, to a driver without one, over a one-shot socket where the adapter can offer that.
+   */
+  readonly input?: ByteSource | undefined;
+  /** Where the driver reads its exact input, in place of `input`. Default: no input. */
   readonly inputHandle?: ExactInputHandle | undefined;
   /** Gives the run up when it aborts: its iterator rejects with `aborted` at once, the driver is cancelled. */
   readonly signal?: AbortSignal | undefined;
@@ -25,6 +39,11 @@ export interface InvokeOptions {
   readonly timeout?: number | undefined;
   /** Milliseconds that may pass without an observation while the host reads; 0 for no limit. Default: no limit. */
   readonly idleTimeout?: number | undefined;
+  /**
+   * How many data streams stay open untaken although later observations were asked for, for consumers
+   * that prefetch. Default 0.
+   */
+  readonly hold?: number | undefined;
   /** Default: a new UUID of version 7. */
   readonly invocationId?: string | undefined;
   /** Default: a new UUID of version 7. */
@@ -50,6 +69,11 @@ export interface Run extends AsyncIterable<Observation> {
    * when none comes in time after the completion, or with the reason why the session ended.
    */
   readonly accepted: Promise<JsonValue>;
+  /**
+   * Resolves once the input was sent, or given up because the driver did not want the rest; rejects with
+   * `stream_aborted` when its source failed (cause kept), `input_unread`, `truncated`, or the reason why the run failed. A run without `input` has sent 0 bytes.
+   */
+  readonly inputSent: Promise<InputEnd>;
   /** Cancels the run as an aborted signal does. */
   cancel(reason?: unknown): void;
 }
