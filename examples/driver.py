@@ -62,6 +62,10 @@ class Cancelled(Exception):
     """The host does not want the invocation any more, or has gone."""
 
 
+class InputAborted(Exception):
+    """The host gave the input up: its source failed, or it cancels the invocation."""
+
+
 # Frames ----------------------------------------------------------------------------------------
 
 
@@ -183,7 +187,7 @@ class Companion:
             if any(head.get(name) != value for name, value in wanted.items()):
                 continue
             if payload is None:
-                raise ValueError(f"the host aborted the input: {head.get('reason')}")
+                raise InputAborted(f"the host aborted the input: {head.get('reason')}")
             if payload:
                 yield payload
             if head["final"]:
@@ -201,7 +205,12 @@ class Companion:
         self._write(canonical({**header, "length": len(payload)}), payload)
 
     def _write(self, *blocks):
-        self._channel.sendall(b"".join(part for block in blocks for part in (varint(len(block)), block)))
+        data = b"".join(part for block in blocks for part in (varint(len(block)), block))
+        try:
+            self._channel.sendall(data)
+        except BrokenPipeError as error:
+            # Not the end of stdout, which would mean that the host has gone.
+            raise EOFError("the companion channel ended") from error
 
     def _block(self, longest):
         length, shift = 0, 0
@@ -504,6 +513,12 @@ class Driver:
                 status = "completed"
             except Cancelled:
                 status = "cancelled"
+            except InputAborted:
+                # A cancel aborts the input first, and comes by the other channel a moment later.
+                cancelled = invocation.cancelled.wait(0.5)
+                if not cancelled:
+                    traceback.print_exc()
+                status = "cancelled" if cancelled else "errored"
             except BrokenPipeError:
                 raise
             except Exception:

@@ -93,6 +93,12 @@ const FIXED = [
   "reasonBytes",
 ] as const satisfies readonly (keyof Limits)[];
 
+/** Limits that the wire bounds from above. */
+const MAXIMA: { readonly [K in keyof Limits]?: number } = {
+  dataFrameBytes: DEFAULT_LIMITS.dataFrameBytes,
+  companionWindow: 2 ** 31 - 1,
+};
+
 /** Limits that a caller sets; what is left out keeps its default. */
 export type LimitOptions = {
   readonly [K in Exclude<keyof Limits, (typeof FIXED)[number]>]?: number | undefined;
@@ -101,7 +107,7 @@ export type LimitOptions = {
 /**
  * Merges a caller's limits over the defaults.
  *
- * @throws {RangeError} When a limit is not a whole number from 1 to 2^53−1.
+ * @throws {RangeError} When a limit is not a whole number from 1 to 2^53−1, or to what the wire can carry.
  * @throws {TypeError} When one is given that the protocol fixes.
  */
 export function resolveLimits(options: LimitOptions = {}): Limits {
@@ -111,7 +117,7 @@ export function resolveLimits(options: LimitOptions = {}): Limits {
     if (value === undefined) continue;
     if ((FIXED as readonly string[]).includes(name))
       throw new TypeError(`${name} is fixed by the protocol and no option`);
-    limits[name] = checkLimit(name, value);
+    limits[name] = checkLimit(name, value, MAXIMA[name]);
   }
   return limits as Limits;
 }

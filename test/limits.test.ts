@@ -13,6 +13,11 @@ describe("resolveLimits()", () => {
     expect(() => resolveLimits({ inFlight: value })).toThrow(RangeError);
   });
 
+  test("refuses more than the wire can carry", () => {
+    expect(() => resolveLimits({ companionWindow: 2 ** 31 })).toThrow(RangeError);
+    expect(() => resolveLimits({ dataFrameBytes: 2 ** 18 + 1 })).toThrow(RangeError);
+  });
+
   test("refuses a limit that the protocol fixes, instead of ignoring it", () => {
     expect(() => resolveLimits({ controlFrameBytes: 2 ** 21 } as LimitOptions)).toThrow(TypeError);
   });

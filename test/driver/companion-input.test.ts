@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ByteSource, DriverOptions } from "../../lib/driver/mod.ts";
+import type { ByteSource } from "../../lib/driver/mod.ts";
 import { CAPABILITIES, errorOf } from "./support/frames.ts";
 import { credit, stop } from "./companion/support/scripted-end.ts";
 import { bytesOf, pair, pattern, scripted, streamOf, textOf } from "./support/companion.ts";

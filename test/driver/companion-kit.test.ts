@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Invocation, Observation, Run } from "../../lib/driver/mod.ts";
+import { serveControl } from "../../lib/driver/mod.ts";
+import { duplexPair } from "../../lib/streams/duplex-pair.ts";
+import { VirtualClock } from "../../lib/testing/virtual-clock.ts";
+import { hello, ScriptedEnd } from "./companion/support/scripted-end.ts";
+import { IDENTITY } from "./support/frames.ts";
 import { sha256Digest } from "../../lib/json/mod.ts";
 import { all, bytesOf, pair, pattern, textOf, within } from "./support/companion.ts";
 import { range } from "./support/session.ts";
@@ -310,7 +315,10 @@ describe("consumers that prefetch", () => {
     const run = driver.invoke("op", { hold: 2 });
     const steps = run[Symbol.asyncIterator]();
     const seen: Observation[] = [];
-    for (const _ of range(1, 4)) seen.push((await steps.next()).value!);
+    for (const _ of range(1, 4)) {
+      const { value } = await steps.next();
+      if (value !== undefined) seen.push(value);
+    }
     // Three have passed, two of them are held; the fourth is the current one.
     expect(await failureOf(bytesOf(seen[0]!.data))).toMatchObject({ code: "data_discarded" });
     for (const n of range(2, 4))
@@ -322,11 +330,11 @@ describe("consumers that prefetch", () => {
   test("ReadableStream.from and a transform that prefetches work with hold", async () => {
     const { driver } = await pair({ invoke: sideBySide });
     const run = driver.invoke("op", { hold: 8 });
-    const { from } = ReadableStream as unknown as {
+    const streams = ReadableStream as unknown as {
       from(source: AsyncIterable<Observation>): ReadableStream<Observation>;
     };
-    const through = from
-      .call(ReadableStream, run)
+    const through = streams
+      .from(run)
       .pipeThrough(
         new TransformStream<Observation, Observation>(
           {},
@@ -538,6 +546,26 @@ test("close() with data under way in both directions ends in order, and everythi
   expect(await run.completed).toMatchObject({ status: "cancelled" });
   expect(await run.inputSent).toMatchObject({ end: "abort" });
   await served;
+});
+
+test("a driver whose host reads nothing of the channel any more ends handlerGrace after the control channel", async () => {
+  const clock = new VirtualClock();
+  const [control, servedControl] = duplexPair();
+  const [channel, duplex] = duplexPair({ highWaterMark: 16 });
+  const served = serveControl(servedControl, {
+    identity: IDENTITY,
+    clock,
+    companion: { duplex },
+    handlerGrace: 200,
+    invoke: () => {},
+  });
+  const host = new ScriptedEnd({ readable: new ReadableStream(), writable: channel.writable });
+  await host.send(hello());
+  await control.writable.close();
+  expect(await settled(served)).toBe(false);
+  clock.advance(200);
+  await served;
+  expect(clock.pending).toBe(0);
 });
 
 describe("the idle timeout", () => {

@@ -158,6 +158,48 @@ describe("a stream of a driver with credit", () => {
     expect(await steps.next()).toMatchObject({ done: true });
   });
 
+  test("of 256 KiB in one-byte frames arrives whole", async () => {
+    const session = await scripted();
+    const { other, data: channel } = session;
+    const { run, ids } = await invoked(session);
+    void other.say(announced(ids, 1, "a"));
+    const steps = run[Symbol.asyncIterator]();
+    const { data: bytes } = (await steps.next()).value!;
+    const reading = bytesOf(bytes);
+    const content = pattern(256 * 1024);
+    for (let at = 0; at < content.length; at += 4096)
+      await channel.send(
+        ...Array.from({ length: 4096 }, (_, k) =>
+          data(
+            ids,
+            "a",
+            at + k,
+            content.subarray(at + k, at + k + 1),
+            at + k + 1 === content.length,
+          ),
+        ),
+      );
+    expect(await reading).toEqual(content);
+    other.complete(ids, 1);
+    await run.completed;
+  }, 20_000);
+
+  test("of a driver that answers driver.invoke last arrives all the same", async () => {
+    const session = await scripted();
+    const { other, data: channel } = session;
+    const { run, ids, id } = await invoked(session);
+    void other.say(observation(ids, 1), announced(ids, 2, "a"), observation(ids, 3));
+    const loop = all(run);
+    await settle();
+    await channel.send(data(ids, "a", 0, "abc"));
+    other.complete(ids, 3);
+    expect(await loop).toEqual(["k", "abc", "k"]);
+    await run.completed;
+    expect(await settled(run.accepted)).toBe(false);
+    void other.say({ id, result: {} });
+    expect(await run.accepted).toEqual({});
+  });
+
   test("whose empty data overtakes its observation has ended when it is announced", async () => {
     const session = await scripted();
     const { other, data: channel } = session;

@@ -19,13 +19,16 @@ export class ServedData {
   readonly #companion: CompanionDriver | undefined;
   readonly #ids: InvocationIds;
   readonly #open: Set<OutgoingStream> = new Set();
-  readonly #ends: (OutgoingEnd & { readonly id: string })[] = [];
+  readonly #summary: Summary;
+  /** How streams ended while others are open, one of which may come before in the summary. */
+  #ends: (OutgoingEnd & { readonly id: string })[] = [];
   #count = 0;
   #over = false;
 
-  constructor(companion: CompanionDriver | undefined, ids: InvocationIds) {
+  constructor(companion: CompanionDriver | undefined, ids: InvocationIds, summary: Summary) {
     this.#companion = companion;
     this.#ids = ids;
+    this.#summary = summary;
   }
 
   /**
@@ -57,6 +60,7 @@ export class ServedData {
       if (end.fault?.code === CompanionFaultCode.StreamAborted) throw end.fault;
     } finally {
       this.#open.delete(stream);
+      if (this.#open.size === 0) this.#sum();
     }
   }
 
@@ -65,14 +69,11 @@ export class ServedData {
     for (const stream of this.#open) stream.abort(reason);
   }
 
-  /** Waits until every stream has ended, and adds them to the summary in the order of their ends. */
-  async settle(summary: Summary): Promise<void> {
+  /** Waits until every stream has ended and is in the summary. */
+  async settle(): Promise<void> {
     while (this.#open.size > 0) {
       await Promise.allSettled(Array.from(this.#open, async ({ ended }) => await ended));
       await Promise.resolve();
-    }
-    for (const { end, id, length, sha256 } of this.#ends.toSorted((a, b) => a.order - b.order)) {
-      if (sha256 !== undefined) summary.streamEnded({ end, id, length, sha256 });
     }
   }
 
@@ -86,6 +87,14 @@ export class ServedData {
       return unreadable(ids, "this driver has no companion channel");
     if (this.#over) return unreadable(ids, "its invocation has ended");
     return this.#companion.input(ids).data;
+  }
+
+  /** Adds to the summary what has ended, in the order of the ends on the channel. */
+  #sum(): void {
+    const ends = this.#ends.toSorted((a, b) => a.order - b.order);
+    this.#ends = [];
+    for (const { end, id, length, sha256 } of ends)
+      if (sha256 !== undefined) this.#summary.streamEnded({ end, id, length, sha256 });
   }
 
   /** The invocation is over: what still comes for it is dropped. */

@@ -56,7 +56,7 @@ export class ServedInvocation implements Invocation {
     this.inputHandle = params.ephemeral_exact_input_handle;
     this.permissions = setup.permissions;
     this.#setup = setup;
-    this.#data = new ServedData(setup.companion, params);
+    this.#data = new ServedData(setup.companion, params, this.#summary);
   }
 
   get signal(): AbortSignal {
@@ -127,7 +127,7 @@ export class ServedInvocation implements Invocation {
     // Also makes room in a queue that a handler filled without waiting. A session that has ended has
     // told its handlers already.
     await this.#written.catch(ignore);
-    await this.#data.settle(this.#summary);
+    await this.#data.settle();
     const params = {
       invocation_id: this.invocationId,
       attempt_id: this.attemptId,

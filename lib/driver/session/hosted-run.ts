@@ -10,9 +10,12 @@ import { ObservationQueue, type QueueBounds } from "./observation-queue.ts";
 import type { Completion, InputEnd, InvokeOptions, Run } from "./run.ts";
 import { dataDiscarded, observationsDiscarded, overrun } from "./run-errors.ts";
 import { RunStreams } from "./run-streams.ts";
+import { StreamSummary } from "./stream-summary.ts";
 
 /** What a run asks of its session. */
 export interface RunHost {
+  /** Whether anything is held of streams not announced yet. */
+  readonly heldEarly: boolean;
   /** Something changed that may let reading go on. */
   changed(): void;
   /** The consumer left the loop, or gave the run up. */
@@ -29,6 +32,7 @@ export class HostedRun implements Run {
   readonly attemptId: string;
   readonly options: InvokeOptions;
   readonly summary: Summary | undefined;
+  readonly streamSummary: StreamSummary | undefined;
   /** Its data streams. */
   readonly streams: RunStreams;
   /** Between `active` and `ended` the driver has completed it, but data streams are still open. */
@@ -66,7 +70,9 @@ export class HostedRun implements Run {
     this.invocationId = options.invocationId ?? newInstanceId();
     this.attemptId = options.attemptId ?? newInstanceId();
     this.summary = setup.summary ? new Summary() : undefined;
-    this.streams = new RunStreams(options.hold ?? 0, setup.summary);
+    this.streamSummary =
+      this.summary && new StreamSummary(this.summary, () => setup.host.heldEarly);
+    this.streams = new RunStreams(options.hold ?? 0, this.streamSummary);
     this.#host = setup.host;
     this.#queue = new ObservationQueue(setup.bounds);
     this.#completed.promise.catch(ignore);

@@ -85,11 +85,15 @@ export class Invocations implements RunHost {
     return false;
   }
 
+  get heldEarly(): boolean {
+    return this.#plane.host?.heldEarly === true;
+  }
+
   /** What is waited for that only reading can bring. */
   get waits(): readonly string[] {
     const waits: string[] = [];
     if (this.#queue.length > 0) waits.push("a queued invocation");
-    if (this.#plane.host?.heldEarly === true) waits.push("the announcement of data streams");
+    if (this.heldEarly) waits.push("the announcement of data streams");
     for (const { run } of this.#entries) if (run.waits !== undefined) waits.push(run.waits);
     return waits;
   }
@@ -163,7 +167,6 @@ export class Invocations implements RunHost {
     } else this.#starts.sent(message);
   }
 
-  /** Reading was paused or goes on: idle time only counts while the host reads. */
   paused(paused: boolean): void {
     this.#idle.pause(paused);
   }
@@ -217,10 +220,8 @@ export class Invocations implements RunHost {
         else this.#input.abort(entry, this.#link.closeReason);
       });
     } catch (error) {
-      this.#giveUp(
-        entry,
-        toSluiceError(error, "input_undeliverable", "The input cannot be delivered"),
-      );
+      const message = "The input cannot be delivered";
+      this.#giveUp(entry, toSluiceError(error, "input_undeliverable", message));
       if (error instanceof TypeError) throw error;
     }
     this.#next();

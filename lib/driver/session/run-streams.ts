@@ -1,17 +1,12 @@
-import type { CompanionFault, IncomingEnd, IncomingStream } from "../companion/mod.ts";
+import type { CompanionFault, IncomingStream } from "../companion/mod.ts";
 import type { SluiceError } from "../../errors.ts";
-
-/** How a stream of a run ended, with the id that it had. */
-export interface RunStreamEnd extends IncomingEnd {
-  readonly id: string;
-}
+import type { StreamSummary } from "./stream-summary.ts";
 
 /** The data streams of one run: which are open, and which the consumer let pass. */
 export class RunStreams {
   readonly #hold: number;
   readonly #open: Set<IncomingStream> = new Set();
-  /** How the streams ended; undefined when nobody asks. */
-  readonly #ends: RunStreamEnd[] | undefined;
+  readonly #summary: StreamSummary | undefined;
   /** Streams whose observation has passed, untaken and still open for a prefetching consumer. */
   #held: IncomingStream[] = [];
   /** Bytes of streams that have ended. */
@@ -20,11 +15,11 @@ export class RunStreams {
 
   /**
    * @param hold How many untaken streams stay open although their observation has passed.
-   * @param ends Whether to keep how each stream ended.
+   * @param summary Told how each stream ended.
    */
-  constructor(hold: number, ends: boolean) {
+  constructor(hold: number, summary: StreamSummary | undefined) {
     this.#hold = hold;
-    this.#ends = ends ? [] : undefined;
+    this.#summary = summary;
   }
 
   /** Streams that have not ended on the channel. */
@@ -50,17 +45,12 @@ export class RunStreams {
     return bytes;
   }
 
-  /** How those that have ended did, in the order in which they ended on the channel. */
-  get ends(): readonly RunStreamEnd[] {
-    return this.#ends?.toSorted((a, b) => a.order - b.order) ?? [];
-  }
-
   add(stream: IncomingStream): void {
     this.#open.add(stream);
     void stream.ended.then((end) => {
-      this.#ends?.push({ ...end, id: stream.ids.stream_id });
       this.#ended += end.length;
       this.#open.delete(stream);
+      this.#summary?.ended(stream.ids.stream_id, end, this.#open.size > 0);
       if (this.#open.size === 0) this.#whenSettled?.();
     });
   }
