@@ -5,7 +5,7 @@ import { createPrefixReader } from "../../frames/prefix-reader.ts";
 import { checkLimit, DEFAULT_LIMITS } from "../../limits.ts";
 import { MAX_BATCH, type Sink, type Stage } from "../../stage/stage.ts";
 import type { DataFrameHeader } from "../contract/data-frame-header.ts";
-import { type CompanionFault, malformed } from "./companion-fault.ts";
+import { type CompanionFault, cutOff, malformed } from "./companion-fault.ts";
 import type { ControlBlock } from "./contract.ts";
 import { decodeHead, isControlBlock } from "./decode-head.ts";
 import { HeaderMemo } from "./header-memo.ts";
@@ -88,9 +88,9 @@ class BlockDecoder implements Stage<Uint8Array, BlockPart> {
   end(sink: Sink<BlockPart>): void {
     this.#sink = sink;
     const inside = this.#prefix.size > 0 || this.#head !== undefined || this.#left > 0;
-    if (inside) throw this.#fault("is cut off by the end of the channel");
+    if (inside) throw cutOff(this.#fault("is cut off by the end of the channel"));
     if (this.#header !== undefined)
-      throw this.#fault("is missing: the channel ends between a header and its payload");
+      throw cutOff(this.#fault("is missing: the channel ends between a header and its payload"));
   }
 
   #chunk(chunk: Uint8Array): void {

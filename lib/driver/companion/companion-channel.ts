@@ -4,7 +4,7 @@ import { checkLimit, type LimitOptions, type Limits, resolveLimits } from "../..
 import { handled } from "../../rpc/promises.ts";
 import type { ByteDuplex } from "../../streams/duplex.ts";
 import type { BlockPart } from "./block-parts.ts";
-import { CompanionFault, CompanionFaultCode, streamFault } from "./companion-fault.ts";
+import { CompanionFault, CompanionFaultCode, isCutOff, streamFault } from "./companion-fault.ts";
 import { CompanionLink } from "./companion-link.ts";
 import { type CompanionHello, MAX_CREDIT } from "./contract.ts";
 import type { CompanionRole } from "./hello.ts";
@@ -135,7 +135,8 @@ export class CompanionChannel {
 
   #over(fault: CompanionFault | undefined, cause: unknown): void {
     const end = fault ?? endOfChannel(cause);
-    this.inbox.end((stream) => fault ?? truncated(stream, cause), end);
+    const broken = fault === undefined || isCutOff(fault) ? undefined : fault;
+    this.inbox.end((stream) => broken ?? truncated(stream, fault ?? cause), end);
     if (fault !== undefined) this.outbox.end(fault);
     else if (!this.serial) this.outbox.stopAll();
     this.#ended.resolve(fault ?? cause);

@@ -76,6 +76,17 @@ export function malformed(
   });
 }
 
+/** Marks a fault as the end of the channel in the midst of a block, which is how a crash looks. */
+export function cutOff(fault: CompanionFault): CompanionFault {
+  const { code, message, data, cause } = fault;
+  return new CompanionFault(code, message, { cause, data: { ...data, cut: true } });
+}
+
+/** Tells whether a fault is the end of the channel in the midst of a block. */
+export function isCutOff(fault: CompanionFault): boolean {
+  return fault.data["cut"] === true;
+}
+
 /**
  * The fault of one stream.
  *

@@ -6,7 +6,7 @@
 export type { ByteSource } from "./byte-source.ts";
 export { CompanionDriver } from "./companion-driver.ts";
 export type { CompanionFaultScope, CompanionOptions } from "./companion-channel.ts";
-export { CompanionFault, CompanionFaultCode, streamFault } from "./companion-fault.ts";
+export { CompanionFault, CompanionFaultCode, isCutOff, streamFault } from "./companion-fault.ts";
 export { CompanionHost } from "./companion-host.ts";
 export {
   COMPANION_PROTOCOL,

@@ -43,7 +43,8 @@ export async function endReason(reason: SluiceError, end: ChannelEnd): Promise<S
   });
 }
 
-async function within<T>(
+/** What a promise resolves with, or undefined when that takes longer than the timeout. */
+export async function within<T>(
   promise: Promise<T>,
   { clock, timeout }: { clock: Clock; timeout: number },
 ): Promise<T | undefined> {

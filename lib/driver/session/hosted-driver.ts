@@ -67,7 +67,7 @@ export class HostedDriver implements Driver {
       sha256: options.sha256,
       onFault: (fault, scope) => {
         const keep = scope === "channel" && options.onCompanionFault === "detach";
-        if (!keep && !this.#link.closing) this.#link.fail(fault);
+        if (!keep) void this.#link.companionBroke(fault);
       },
       onProgress: () => this.#invocations.progress(),
     });

@@ -15,7 +15,7 @@ import { refusal } from "./reasons.ts";
 import type { RunDrain } from "./run-drain.ts";
 import type { Entry } from "./run-entry.ts";
 import type { RunInput } from "./run-input.ts";
-import type { Tombstones } from "./tombstones.ts";
+import type { Tombstones } from "../../rpc/tombstones.ts";
 
 /** What the frames of a driver act on. */
 export interface RunBook {

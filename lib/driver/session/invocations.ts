@@ -22,7 +22,7 @@ import type { Entry } from "./run-entry.ts";
 import { RunInput } from "./run-input.ts";
 import { RunStart } from "./run-start.ts";
 import { StallWatch } from "./stall-watch.ts";
-import { Tombstones } from "./tombstones.ts";
+import { Tombstones } from "../../rpc/tombstones.ts";
 
 /** What the invocations of a session stand on. */
 export interface InvocationsSetup {

@@ -7,6 +7,7 @@ import { type RpcMessage } from "../../rpc/message.ts";
 import { Peer } from "../../rpc/peer.ts";
 import { RemoteError } from "../../rpc/rpc-error.ts";
 import type { ByteDuplex } from "../../streams/duplex.ts";
+import { type CompanionFault, isCutOff } from "../companion/mod.ts";
 import { driverCodec } from "../codec/driver-codec.ts";
 import { Method } from "../contract/method.ts";
 import { ProtocolError } from "../contract/protocol-error.ts";
@@ -15,7 +16,7 @@ import type { State } from "../machine.ts";
 import { tell } from "../tell.ts";
 import { CUT_FRAME } from "./cut-frames.ts";
 import type { DriverProcess } from "./driver-process.ts";
-import { endReason } from "./end-reason.ts";
+import { endReason, within } from "./end-reason.ts";
 import { Lifecycle } from "../lifecycle.ts";
 import { Noise } from "./noise.ts";
 import type { DriverOptions } from "./options.ts";
@@ -204,6 +205,19 @@ export class Link {
       this.changed();
     }
     void this.process?.end(startAt);
+  }
+
+  /**
+   * The companion channel is broken. A channel that ends in the midst of a block is how a crash looks:
+   * then the exit, which the control pipe tells, is the better reason.
+   */
+  async companionBroke(fault: CompanionFault): Promise<void> {
+    const { process, clock } = this;
+    if (process !== undefined && isCutOff(fault)) {
+      const status = await within(process.exited, { clock, timeout: this.limits.exitGrace });
+      if (status !== undefined) return;
+    }
+    if (!this.#closing) this.fail(fault);
   }
 
   #observe(message: RpcMessage, direction: "in" | "out"): void {

@@ -412,6 +412,21 @@ describe("CompanionHost: streams of the driver", () => {
     expect(faults).toEqual([]);
   });
 
+  test("the end of the channel in the midst of a block truncates open streams, and is a fault that says so", async () => {
+    const { host, driver, faults } = await opened();
+    const incoming = host.expect(stream("a"));
+    const read = incoming.data.getReader().read();
+    read.catch(() => {});
+    await settle();
+    await driver.raw(Uint8Array.of(200, 1, 0x7b));
+    await driver.end();
+    await expect(read).rejects.toMatchObject({
+      code: "truncated",
+      cause: { code: "malformed", data: { cut: true } },
+    });
+    expect(faults.map(([{ code, data }]) => [code, data["cut"]])).toEqual([["malformed", true]]);
+  });
+
   test("the end of the channel truncates open streams and makes new ones unavailable", async () => {
     const { host, driver, faults } = await opened();
     const incoming = host.expect(stream("a"));
