@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url";
 import { spawn } from "../adapters/node/mod.ts";
 import { CompanionHost, type CompanionOptions } from "../lib/driver/companion/mod.ts";
 import type { ByteDuplex } from "../lib/streams/mod.ts";
-import { nodeSha256, type Writing, writeCompanion } from "./support/companion-writer.ts";
+import { nodeSha256 } from "../adapters/node/sha256.ts";
+import { type Writing, writeCompanion } from "./support/companion-writer.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 7);
 const TOTAL = 384 * 1024 * 1024;

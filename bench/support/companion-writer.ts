@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { Socket } from "node:net";
 import { bridgeDuplex } from "../../adapters/node/node-streams.ts";
+import { nodeSha256 } from "../../adapters/node/sha256.ts";
 import { encodeControlBlock } from "../../lib/driver/companion/encode-block.ts";
 import type { DataFrameHeader } from "../../lib/driver/mod.ts";
 import { resolvePrefixRules, writePrefix } from "../../lib/frames/length-prefix.ts";
-import { canonicalJson, type Sha256 } from "../../lib/json/mod.ts";
+import { canonicalJson } from "../../lib/json/mod.ts";
 import { COMPANION_PROTOCOL, CompanionDriver } from "../../lib/driver/companion/mod.ts";
 
 const ids = {
@@ -88,16 +88,4 @@ function frameHead(header: DataFrameHeader): Uint8Array {
   at += text.copy(head, at);
   at += writePrefix(prefix, header.length, head.subarray(at));
   return head.subarray(0, at);
-}
-
-/** The runtime's own SHA-256, as an adapter would give it. */
-export function nodeSha256(): Sha256 {
-  const hash = createHash("sha256");
-  return {
-    update(data) {
-      hash.update(data);
-      return this;
-    },
-    digestHex: () => hash.digest("hex"),
-  };
 }
